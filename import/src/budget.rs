@@ -37,39 +37,39 @@ impl<'a> Budget<'a> {
 
     /// Checks the length of a text.
     pub(super) fn text(&self, bytes: &[u8]) -> Result<()> {
-        let (asked, cap) = (bytes.len() as u64, self.options.max_json_bytes);
+        let (asked, cap) = (bytes.len() as u64, self.options.limits.text_bytes);
         check_cap(|| file_part(""), "bytes of text", asked, cap)
     }
 
     /// Counts nodes that are about to be made, `asked` in all.
     pub(super) fn nodes(&self, asked: usize) -> Result<()> {
-        let cap = self.options.max_nodes as u64;
+        let cap = self.options.limits.nodes as u64;
         check_cap(|| file_part(""), "nodes", asked as u64, cap)
     }
 
     /// Counts a drawable part that is about to be made.
     pub(super) fn primitive(&mut self, object: &Object) -> Result<()> {
-        let cap = self.options.max_primitives as u64;
+        let cap = self.options.limits.primitives as u64;
         take(&mut self.primitives, 1, cap, "drawable parts", object)
     }
 
     /// Counts vertices of this size that are about to be stored.
     pub(super) fn vertices(&mut self, count: u64, size: u64, object: &Object) -> Result<()> {
-        let cap = self.options.max_vertices as u64;
+        let cap = self.options.limits.vertices as u64;
         take(&mut self.vertices, count, cap, "vertices", object)?;
         self.charge(count.saturating_mul(size), object)
     }
 
     /// Counts triangle indices that are about to be stored.
     pub(super) fn indices(&mut self, count: u64, object: &Object) -> Result<()> {
-        let cap = self.options.max_indices as u64;
+        let cap = self.options.limits.indices as u64;
         take(&mut self.indices, count, cap, "indices", object)?;
         self.charge(count.saturating_mul(4), object)
     }
 
     /// Counts keys of this size that are about to be stored.
     pub(super) fn keys(&mut self, count: u64, size: u64, object: &Object) -> Result<()> {
-        let cap = self.options.max_keys as u64;
+        let cap = self.options.limits.keys as u64;
         take(&mut self.keys, count, cap, "keys", object)?;
         self.charge(count.saturating_mul(size), object)
     }
@@ -77,14 +77,14 @@ impl<'a> Budget<'a> {
     /// Counts other bytes that are about to be stored.
     pub(super) fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
         // No allocation can be larger than this.
-        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
+        let cap = self.options.limits.decoded_bytes.min(isize::MAX as u64);
         take(&mut self.bytes, bytes, cap, "bytes of decoded data", object)
     }
 
     /// The bytes that may still be stored.
     #[cfg(feature = "draco")]
     pub(super) fn bytes_left(&self) -> u64 {
-        self.options.max_decoded_bytes.saturating_sub(self.bytes)
+        self.options.limits.decoded_bytes.saturating_sub(self.bytes)
     }
 }
 

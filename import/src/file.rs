@@ -225,12 +225,17 @@ fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
         let at = || Object::new(ObjectKind::Image, index, "");
         let texels = u64::from(image.width) * u64::from(image.height);
         decoded = texels.saturating_mul(4).saturating_add(decoded);
-        check_cap(at, "texels of one image", texels, options.max_image_texels)?;
+        check_cap(
+            at,
+            "texels of one image",
+            texels,
+            options.limits.image_texels,
+        )?;
         check_cap(
             at,
             "bytes of decoded data",
             decoded,
-            options.max_decoded_bytes,
+            options.limits.decoded_bytes,
         )?;
     }
     Ok(character.into())

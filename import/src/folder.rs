@@ -49,7 +49,7 @@ impl Files<'_> {
     pub(super) fn read(&self, path: &str) -> Result<Vec<u8>> {
         match (&self.options.resources, self.folder) {
             (Some(resources), _) => resources.read(path),
-            (None, Some(folder)) => folder.read_any_case(path, self.options.max_resource_bytes),
+            (None, Some(folder)) => folder.read_any_case(path, self.options.limits.resource_bytes),
             (None, None) => Err(no_object(refused(path, ONLY_BYTES))),
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn load(path: &str, object: &Object, cap: u64, files: &Files<'_>) -> 
 
 /// The bytes of the file at `path`, and its folder.
 pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
-    let bytes = read_file(path, options.max_resource_bytes).map_err(|error| match error {
+    let bytes = read_file(path, options.limits.resource_bytes).map_err(|error| match error {
         // No other file refers to this one.
         Error::Asset {
             why: AssetFault::Resource { why, .. },

@@ -51,7 +51,7 @@ impl Input<'_> {
     /// excess itself.
     fn text_cap(&self) -> u64 {
         let most = throng::state_machine::StateMachineDesc::MAX_TOML_BYTES as u64 + 1;
-        self.files.options.max_resource_bytes.min(most)
+        self.files.options.limits.resource_bytes.min(most)
     }
 
     /// The name and the bytes of the file with the same name and the extension `toml`, if it

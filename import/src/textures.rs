@@ -146,7 +146,7 @@ mod decoded {
         files: &Files<'_>,
         at: &Object,
     ) -> Result<Result<Image, AssetFault>> {
-        let cap = budget.options.max_resource_bytes;
+        let cap = budget.options.limits.resource_bytes;
         let mut failed: Option<AssetFault> = None;
         let is_missing = |why: &AssetFault| match why {
             AssetFault::Unreadable { kind, .. } => *kind == ErrorKind::NotFound,

@@ -10,13 +10,14 @@
 //! to an existing character instead, and matches joints by name. Contents that are left out are
 //! each reported as a [`Repair`].
 //!
-//! For readers, [`RawCharacter::repairs`] takes what they repaired, [`ImportOptions`] has the caps
-//! to check, and [`Error::asset`](crate::Error::asset) makes errors about an object of the file.
+//! For readers, [`RawCharacter::repairs`] takes what they repaired, [`ImportLimits`] what to
+//! check, and [`Error::asset`](crate::Error::asset) makes errors about an object of the file.
 
 mod add_clips;
 mod assemble;
 mod fault;
 mod imported;
+mod limits;
 mod options;
 mod raw;
 mod repair;
@@ -25,6 +26,7 @@ mod shapes;
 mod weight_match;
 
 pub use imported::{GeometryReport, Imported, InfluenceLoss, SpawnPoint};
+pub use limits::ImportLimits;
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawLevelGroup, RawMorph, RawNode,

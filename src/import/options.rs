@@ -1,5 +1,6 @@
 //! Import options.
 
+use super::limits::ImportLimits;
 use super::resource_reader::ResourceReader;
 use crate::character::AnimationDesc;
 use crate::clip::{ClipOptions, PackObserver};
@@ -13,10 +14,7 @@ pub enum UpAxis {
     Z,
 }
 
-/// Options of an import: the parts to read, and caps on their size.
-///
-/// The caps keep a hostile file from taking unbounded memory. Each is checked before anything of
-/// that size is allocated.
+/// Options of an import: the parts to read, how they are stored, and limits of size.
 ///
 /// Minor versions may add fields, so name the fields that you set and take the defaults for others:
 ///
@@ -135,46 +133,8 @@ pub struct ImportOptions {
     /// It has the same name (`knight.toml` beside `knight.glb`) and is read if it exists and
     /// [`Self::animation`] is `None`. Requires the feature `toml`.
     pub sidecar: bool,
-    /// The most bytes of one file, buffer or encoded image.
-    pub max_resource_bytes: u64,
-    /// The most bytes of JSON or XML text.
-    pub max_json_bytes: u64,
-    /// The most bytes of all decoded data together.
-    ///
-    /// This counts everything that is loaded and decoded, each once. Working memory and the
-    /// finished character may each take as much again. In FBX files, it also limits the memory that
-    /// the parser takes for its result, and as much for its work.
-    pub max_decoded_bytes: u64,
-    /// The most nodes.
-    pub max_nodes: usize,
-    /// The most drawable parts: primitives of meshes, counted once for each node that carries them.
-    pub max_primitives: usize,
-    /// The most vertices of all primitives together, before merging.
-    pub max_vertices: usize,
-    /// The most triangle indices of all primitives together.
-    pub max_indices: usize,
-    /// The most morph targets of all drawable parts together.
-    ///
-    /// A target counts once for each part that has it. The same cap applies to the morph weights of
-    /// all nodes together, of which a character has at most
-    /// [`MorphWeight::MAX_COUNT`](crate::mesh::MorphWeight::MAX_COUNT).
-    pub max_morph_targets: usize,
-    /// The most morph target elements, over all targets of all drawable parts.
-    ///
-    /// Elements are counted as the file stores them. A target has one per vertex for each
-    /// attribute, or only those of its sparse part.
-    pub max_morph_elements: u64,
-    /// The most keys of all clips together.
-    pub max_keys: usize,
-    /// The most joints of packed clips, over all clips together.
-    ///
-    /// A packed clip takes memory and time for each joint of the skeleton, including joints that it
-    /// does not drive. Curves have no such cap.
-    pub max_clip_joints: u64,
-    /// The most spawn points; see [`SpawnPoint`](crate::import::SpawnPoint).
-    pub max_spawn_points: usize,
-    /// The most texels of one image.
-    pub max_image_texels: u64,
+    /// Limits of size, which keep a hostile file from taking unbounded memory.
+    pub limits: ImportLimits,
 }
 
 impl Default for ImportOptions {
@@ -197,19 +157,7 @@ impl Default for ImportOptions {
             on_packed: None,
             animation: None,
             sidecar: true,
-            max_resource_bytes: 1 << 30,
-            max_json_bytes: 256 << 20,
-            max_decoded_bytes: 2 << 30,
-            max_nodes: 262_144,
-            max_primitives: 65_536,
-            max_vertices: 4 << 20,
-            max_indices: 24 << 20,
-            max_morph_targets: 1 << 18,
-            max_morph_elements: 1 << 28,
-            max_keys: 16 << 20,
-            max_clip_joints: 4 << 20,
-            max_spawn_points: 1 << 18,
-            max_image_texels: 8192 * 8192,
+            limits: ImportLimits::default(),
         }
     }
 }

@@ -92,9 +92,9 @@ fn images_of_saved_files_are_capped() {
     let cap = format!("image 0: texels of one image: {texels} exceeds the limit of 67108864");
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     assert_eq!(error, format!("{name}: {cap}"));
-    options.max_image_texels = texels;
+    options.limits.image_texels = texels;
     load(&options).unwrap();
-    options.max_decoded_bytes = bytes - 1;
+    options.limits.decoded_bytes = bytes - 1;
     assert!(load(&options).is_err());
     std::fs::remove_file(&path).unwrap();
 }

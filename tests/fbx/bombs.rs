@@ -3,7 +3,7 @@
 
 use crate::ascii::{CUBIC, File, LINEAR, arm, list, moved};
 use crate::counting::{measure, peak_bytes};
-use throng::import::{ImportOptions, Imported};
+use throng::import::{ImportLimits, ImportOptions, Imported};
 use throng_reference::words::Says;
 
 /// Imports a file. Also returns the peak of bytes, without those of ufbx, which is C code.
@@ -144,7 +144,10 @@ fn weights_over_time_are_charged_before_they_are_sampled() {
         file.curve(take, (channel, PERCENT.0, PERCENT.1), &keys, LINEAR);
     }
     let options = ImportOptions {
-        max_decoded_bytes: 256 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 256 << 20,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let words = refused(&file, &options);
@@ -166,7 +169,10 @@ fn times_between_shapes_are_counted_before_they_are_computed() {
     let keys: Vec<(f64, f64)> = (0..2000).map(key).collect();
     file.curve(take, (channel, PERCENT.0, PERCENT.1), &keys, LINEAR);
     let options = ImportOptions {
-        max_keys: 100_000,
+        limits: ImportLimits {
+            keys: 100_000,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let words = refused(&file, &options);
@@ -189,14 +195,20 @@ fn instances_of_morphed_meshes_are_charged() {
     let keys: Vec<(f64, f64)> = (0..90).map(|key| (f64::from(key) / 30.0, 1.0)).collect();
     file.curve(take, (first, PERCENT.0, PERCENT.1), &keys, LINEAR);
     let small = ImportOptions {
-        max_decoded_bytes: 16 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 16 << 20,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let words = refused(&file, &small);
     let start = "f.fbx: mesh 0: bytes of decoded data: ";
     words.says(format!("{start}…"));
     let few = ImportOptions {
-        max_morph_targets: 79_999,
+        limits: ImportLimits {
+            morph_targets: 79_999,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let words = refused(&file, &few);

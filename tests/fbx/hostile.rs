@@ -3,7 +3,7 @@
 use crate::ascii::arm;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::ImportOptions;
+use throng::import::{ImportLimits, ImportOptions};
 use throng_reference::cases;
 use throng_reference::words::Says;
 
@@ -22,8 +22,11 @@ impl Random {
 /// Caps that keep a mutant from taking long.
 fn options() -> ImportOptions {
     ImportOptions {
-        max_decoded_bytes: 64 << 20,
-        max_keys: 1 << 16,
+        limits: ImportLimits {
+            decoded_bytes: 64 << 20,
+            keys: 1 << 16,
+            ..ImportLimits::default()
+        },
         name: "f.fbx".into(),
         ..ImportOptions::curves_only()
     }
@@ -155,14 +158,14 @@ fn caps_name_what_is_too_much() {
     };
     type Set = fn(&mut ImportOptions);
     let cases: [(&str, Set, &str); 8] = cases![
-        |o| o.max_nodes = 2 => "nodes: 4 exceeds the limit of 2";
-        |o| o.max_vertices = 6 => "vertices: 7 exceeds the limit of 6";
-        |o| o.max_indices = 8 => "indices: 9 exceeds the limit of 8";
-        |o| o.max_primitives = 0 => "primitives: 1 exceeds the limit of 0";
-        |o| o.max_morph_targets = 0 => "morph weights: 1 exceeds the limit of 0";
-        |o| o.max_morph_elements = 0 => "morph target elements: 1 exceeds the limit of 0";
-        |o| o.max_keys = 5 => "keys: ";
-        |o| o.max_decoded_bytes = 1000 => "exceeds the limit of 1000";
+        |o| o.limits.nodes = 2 => "nodes: 4 exceeds the limit of 2";
+        |o| o.limits.vertices = 6 => "vertices: 7 exceeds the limit of 6";
+        |o| o.limits.indices = 8 => "indices: 9 exceeds the limit of 8";
+        |o| o.limits.primitives = 0 => "primitives: 1 exceeds the limit of 0";
+        |o| o.limits.morph_targets = 0 => "morph weights: 1 exceeds the limit of 0";
+        |o| o.limits.morph_elements = 0 => "morph target elements: 1 exceeds the limit of 0";
+        |o| o.limits.keys = 5 => "keys: ";
+        |o| o.limits.decoded_bytes = 1000 => "exceeds the limit of 1000";
     ];
     for (case, change, part) in cases {
         with(change).says_in(case, format!("…{part}…"));
@@ -177,7 +180,10 @@ fn memory_is_limited_while_reading() {
         .text()
         .replacen("Vertices: *21", "Vertices: *268435456", 1);
     let small = ImportOptions {
-        max_decoded_bytes: 1 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 1 << 20,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let result = throng_import::bytes(text.as_bytes(), &small);

@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::ImportOptions;
+use throng::import::{ImportLimits, ImportOptions};
 
 #[test]
 fn a_tiny_file_cannot_claim_much() {
@@ -30,20 +30,23 @@ fn a_tiny_file_cannot_claim_much() {
 fn every_cap_is_kept() {
     type Set = fn(&mut ImportOptions);
     let sets: [(Set, &str); 8] = [
-        (|o| o.max_json_bytes = 100, "bytes of JSON: "),
-        (|o| o.max_nodes = 3, "nodes: 4 exceeds the limit of 3"),
+        (|o| o.limits.text_bytes = 100, "bytes of JSON: "),
+        (|o| o.limits.nodes = 3, "nodes: 4 exceeds the limit of 3"),
         (
-            |o| o.max_primitives = 0,
+            |o| o.limits.primitives = 0,
             "primitives: 1 exceeds the limit of 0",
         ),
-        (|o| o.max_vertices = 5, "vertices: 6 exceeds the limit of 5"),
         (
-            |o| o.max_indices = 11,
+            |o| o.limits.vertices = 5,
+            "vertices: 6 exceeds the limit of 5",
+        ),
+        (
+            |o| o.limits.indices = 11,
             "triangle indices: 12 exceeds the limit of 11",
         ),
-        (|o| o.max_keys = 2, "keys: 3 exceeds the limit of 2"),
-        (|o| o.max_decoded_bytes = 500, "bytes of decoded data: "),
-        (|o| o.max_resource_bytes = 100, "bytes of one resource: "),
+        (|o| o.limits.keys = 2, "keys: 3 exceeds the limit of 2"),
+        (|o| o.limits.decoded_bytes = 500, "bytes of decoded data: "),
+        (|o| o.limits.resource_bytes = 100, "bytes of one resource: "),
     ];
     for (set, words) in sets {
         let mut options = options();
@@ -65,7 +68,7 @@ fn every_cap_is_kept() {
         json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
     b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
     let mut options = options();
-    options.max_resource_bytes = 300;
+    options.limits.resource_bytes = 300;
     throng_import::bytes(&b.glb(), &options).fails("…exceeds the limit of 300…");
 }
 
@@ -78,7 +81,10 @@ fn shared_morph_targets_count_for_each_part() {
     b.json["scenes"] = json!([{ "nodes": [0, 1, 2] }]);
     let import = |max_morph_targets, b: &Builder| {
         let options = ImportOptions {
-            max_morph_targets,
+            limits: ImportLimits {
+                morph_targets: max_morph_targets,
+                ..ImportLimits::default()
+            },
             ..options()
         };
         throng_import::bytes(&b.glb(), &options).map_err(|error| error.to_string())

@@ -135,16 +135,22 @@ fn caps_are_checked_before_allocation() {
     let text = ezm_text();
     type Set = fn(&mut ImportOptions);
     let cases: [(Set, &str); 7] = [
-        (|o| o.max_vertices = 2, "vertices: 3 exceeds the limit of 2"),
-        (|o| o.max_indices = 2, "indices: 3 exceeds the limit of 2"),
-        (|o| o.max_keys = 14, "keys: 15 exceeds the limit of 14"),
-        (|o| o.max_nodes = 2, "nodes: 3 exceeds the limit of 2"),
         (
-            |o| o.max_primitives = 0,
+            |o| o.limits.vertices = 2,
+            "vertices: 3 exceeds the limit of 2",
+        ),
+        (
+            |o| o.limits.indices = 2,
+            "indices: 3 exceeds the limit of 2",
+        ),
+        (|o| o.limits.keys = 14, "keys: 15 exceeds the limit of 14"),
+        (|o| o.limits.nodes = 2, "nodes: 3 exceeds the limit of 2"),
+        (
+            |o| o.limits.primitives = 0,
             "drawable parts: 1 exceeds the limit of 0",
         ),
-        (|o| o.max_json_bytes = 99, "exceeds the limit of 99"),
-        (|o| o.max_decoded_bytes = 400, "bytes of decoded data"),
+        (|o| o.limits.text_bytes = 99, "exceeds the limit of 99"),
+        (|o| o.limits.decoded_bytes = 400, "bytes of decoded data"),
     ];
     for (set, words) in cases {
         let mut options = options();

@@ -240,7 +240,7 @@ fn images_can_be_left_out_altogether() {
 fn caps_and_broken_references_of_images_are_errors() {
     let png = grey_png(40, 30);
     let mut small = options();
-    small.max_image_texels = 1199;
+    small.limits.image_texels = 1199;
     throng_import::bytes(&with_image(&png).glb(), &small)
         .fails("f: image 0: texels of one image: 1200 exceeds the limit of 1199");
     let mut b = with_image(&png);

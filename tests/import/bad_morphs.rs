@@ -10,7 +10,7 @@ use serde_json::json;
 use throng::Id;
 use throng::glam::Vec3;
 use throng::import::{
-    self, ImportOptions, RawAnimation, RawCharacter, RawKeys, RawMorph, RawPrimitive,
+    self, ImportLimits, ImportOptions, RawAnimation, RawCharacter, RawKeys, RawMorph, RawPrimitive,
 };
 use throng::mesh::{MorphTarget, MorphWeight};
 
@@ -137,7 +137,10 @@ fn caps_are_kept() {
     let words = refused(
         &one(),
         ImportOptions {
-            max_morph_elements: 4,
+            limits: ImportLimits {
+                morph_elements: 4,
+                ..ImportLimits::default()
+            },
             ..options()
         },
     );
@@ -147,7 +150,10 @@ fn caps_are_kept() {
     let words = refused(
         &one(),
         ImportOptions {
-            max_decoded_bytes: 260,
+            limits: ImportLimits {
+                decoded_bytes: 260,
+                ..ImportLimits::default()
+            },
             ..options()
         },
     );
@@ -263,7 +269,10 @@ fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
         ..RawCharacter::default()
     };
     raw.build(&ImportOptions {
-        max_morph_targets: 1 << 17,
+        limits: ImportLimits {
+            morph_targets: 1 << 17,
+            ..ImportLimits::default()
+        },
         ..ImportOptions::with_curves()
     })
 }

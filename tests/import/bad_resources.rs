@@ -128,7 +128,7 @@ fn missing_and_short_and_large_files() {
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
     throng_import::file(&path, &options()).fails("…of the data, which has 7 bytes");
     let mut small = options();
-    small.max_resource_bytes = 2000;
+    small.limits.resource_bytes = 2000;
     std::fs::write(inner.join("a.bin"), [0; 3000]).unwrap();
     std::fs::write(
         &path,

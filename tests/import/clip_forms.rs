@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip};
 use throng::error::Error;
 use throng::glam::Affine3A;
-use throng::import::{ImportOptions, RawCharacter};
+use throng::import::{ImportLimits, ImportOptions, RawCharacter};
 use throng::palette::{PaletteFormat, SkinningMethod};
 use throng::skeleton::Transform;
 
@@ -213,7 +213,10 @@ fn methods_are_checked_against_the_packed_clips() {
 #[test]
 fn joints_of_packed_clips_are_capped() {
     let capped = |max_clip_joints, options| ImportOptions {
-        max_clip_joints,
+        limits: ImportLimits {
+            clip_joints: max_clip_joints,
+            ..ImportLimits::default()
+        },
         ..options
     };
     // Four clips on 57 joints.

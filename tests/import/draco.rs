@@ -67,7 +67,7 @@ fn compressed_primitives_give_the_same_character() {
 #[cfg(feature = "draco")]
 #[test]
 fn faults_name_the_primitive_and_the_rule() {
-    use throng::import::ImportOptions;
+    use throng::import::{ImportLimits, ImportOptions};
     let b = parts(FILES[0]);
     let extension = format!("/meshes/0/primitives/0/extensions/{DRACO}");
     let whole = format!("extensions.{DRACO}");
@@ -108,8 +108,11 @@ fn faults_name_the_primitive_and_the_rule() {
         ),
     ] {
         let small = ImportOptions {
-            max_decoded_bytes,
-            max_indices,
+            limits: ImportLimits {
+                decoded_bytes: max_decoded_bytes,
+                indices: max_indices,
+                ..ImportLimits::default()
+            },
             ..options()
         };
         throng_import::bytes(FILES[0], &small).fails(format!("…{limit}…"));

@@ -5,7 +5,7 @@ use crate::reference::words::Fails;
 use crate::samples::{BONES, SECTION, WALK, ezm_text};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{self, ImportLimits, ImportOptions, Imported, RepairKind};
 use throng::mesh::JointIndices;
 
 pub(crate) fn options() -> ImportOptions {
@@ -151,7 +151,10 @@ fn sections_share_the_vertices_of_their_mesh() {
     assert_eq!(imported.primitives().len(), 2);
     assert_eq!(imported.materials().len(), 2);
     let limited = ImportOptions {
-        max_vertices: 7,
+        limits: ImportLimits {
+            vertices: 7,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     throng_import::bytes(text.as_bytes(), &limited)

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{ImportOptions, ResourceReader};
+use throng::import::{ImportLimits, ImportOptions, ResourceReader};
 
 /// A fresh folder for one test.
 fn folder(name: &str) -> PathBuf {
@@ -285,7 +285,10 @@ fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
     throng_import::bytes(model, &given("", ""))
         .fails("unnamed: file, vertices: are found by the name of the model, which has none");
     let small = ImportOptions {
-        max_resource_bytes: 9,
+        limits: ImportLimits {
+            resource_bytes: 9,
+            ..ImportLimits::default()
+        },
         ..given("man", "man.wglvert")
     };
     match throng_import::bytes(model, &small).unwrap_err() {

@@ -9,7 +9,7 @@ use meshoptimizer_rs::Workspace;
 use meshoptimizer_rs::codec::*;
 use serde_json::{Value, json};
 use throng::glam::Quat;
-use throng::import::ImportOptions;
+use throng::import::{ImportLimits, ImportOptions};
 
 const EXT: &str = "EXT_meshopt_compression";
 const KHR: &str = "KHR_meshopt_compression";
@@ -354,7 +354,10 @@ fn decoded_bytes_count_against_the_cap() {
         { "byteLength": bytes.len(), "extensions": { EXT: { "fallback": true } } }]);
     assert!(throng_import::bytes(&b.glb(), &options()).is_ok());
     let small = ImportOptions {
-        max_decoded_bytes: 1 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 1 << 20,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     let words = throng_import::bytes(&b.glb(), &small)

@@ -5,7 +5,7 @@ use crate::help::*;
 use crate::reference::cases;
 use serde_json::json;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RepairKind};
+use throng::import::{ImportLimits, ImportOptions, RepairKind};
 
 const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 
@@ -102,7 +102,10 @@ fn faults_name_the_node_and_the_rule() {
     );
     assert_eq!(with(&b, &path, json!(false)), words);
     let few = ImportOptions {
-        max_spawn_points: 2,
+        limits: ImportLimits {
+            spawn_points: 2,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     throng_import::bytes(&b.glb(), &few)

@@ -4,7 +4,7 @@ use crate::builder::{arm, grey_png};
 use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_MODEL, ezm_text, wgl_triangle};
 use std::path::{Path, PathBuf};
-use throng::import::{ImportOptions, Imported, RepairKind};
+use throng::import::{ImportLimits, ImportOptions, Imported, RepairKind};
 
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -157,7 +157,10 @@ fn caps_hold_for_textures() {
     let files = [("a.ezm", text.as_bytes()), ("skin.png", &*grey_png(64, 64))];
     let path = folder("ezm_caps", &files).join("a.ezm");
     let options = ImportOptions {
-        max_image_texels: 100,
+        limits: ImportLimits {
+            image_texels: 100,
+            ..ImportLimits::default()
+        },
         ..ImportOptions::curves_only()
     };
     throng_import::file(&path, &options).fails(

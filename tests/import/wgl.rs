@@ -6,7 +6,7 @@ use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{ImportOptions, Imported, RepairKind};
+use throng::import::{ImportLimits, ImportOptions, Imported, RepairKind};
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -308,7 +308,10 @@ fn wrong_vertices_are_refused() {
     let twice = wgl_lumps(&[(b"vert", vec![0; 8]), (b"vert", vec![0; 8])]);
     refused(WGL_MODEL, &twice).says("f.wglmodel: buffer 1: has the name of an earlier lump");
     let limited = ImportOptions {
-        max_vertices: 2,
+        limits: ImportLimits {
+            vertices: 2,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     import_wgl(WGL_MODEL.as_bytes(), &whole, &limited)
@@ -342,7 +345,10 @@ fn wrong_clips_are_refused() {
     with("\"animVersion\": 1", "\"animVersion\": 3").says("…wglanim version 3…");
     with("\"knee\"", "\"root\"").says("…another channel already drives…");
     let limited = ImportOptions {
-        max_keys: 17,
+        limits: ImportLimits {
+            keys: 17,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &limited)
@@ -383,7 +389,10 @@ fn ranges_of_bones_and_names_are_charged() {
         )
     };
     let small = ImportOptions {
-        max_decoded_bytes: 8 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 8 << 20,
+            ..ImportLimits::default()
+        },
         ..options()
     };
     for name in ["short", &"long".repeat(1 << 18)] {

@@ -4,7 +4,7 @@ use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
 use crate::counting::{measure, peak_bytes};
 use crate::reference::words::Fails;
 use serde_json::json;
-use throng::import::ImportOptions;
+use throng::import::{ImportLimits, ImportOptions};
 
 /// The peak of bytes of an import of `bytes`, and true if it succeeded.
 fn peak(bytes: &[u8]) -> (usize, bool) {
@@ -212,7 +212,10 @@ fn what_is_claimed_is_not_allocated() {
     b.json["meshes"][0]["primitives"] = json!(vec![primitive; 60_000]);
     b.json["nodes"][0]["name"] = json!("n".repeat(1 << 16));
     let small = ImportOptions {
-        max_decoded_bytes: 64 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 64 << 20,
+            ..ImportLimits::default()
+        },
         ..ImportOptions::curves_only()
     };
     let (bytes, words) = peak_bytes(|| {
@@ -226,7 +229,7 @@ fn what_is_claimed_is_not_allocated() {
     );
 
     // The most vertices that a small file can claim.
-    let most = ImportOptions::curves_only().max_vertices as u64 / 3 * 3;
+    let most = ImportOptions::curves_only().limits.vertices as u64 / 3 * 3;
     let mut b = triangle();
     b.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3", "count": most });
     let (bytes, worked) = peak(&b.glb());

@@ -42,7 +42,7 @@ pub(super) fn read(
     let mut animations = Vec::with_capacity(scene.anim_stacks.len());
     for (index, stack) in scene.anim_stacks.iter().enumerate() {
         let baked = ufbx::bake_anim(scene, &stack.anim, bake_options(scene, options))
-            .map_err(|error| failed(&error, options.max_decoded_bytes))?;
+            .map_err(|error| failed(&error, options.limits.decoded_bytes))?;
         let mut take = Take {
             index,
             anim: &stack.anim,
@@ -96,7 +96,7 @@ fn bake_options(scene: &ufbx::Scene, options: &ImportOptions) -> BakeOpts {
 /// The limits of what ufbx allocates.
 pub(super) fn allocator(options: &ImportOptions) -> AllocatorOpts {
     AllocatorOpts {
-        memory_limit: usize::try_from(options.max_decoded_bytes).unwrap_or(usize::MAX),
+        memory_limit: usize::try_from(options.limits.decoded_bytes).unwrap_or(usize::MAX),
         // Most allocations are large blocks. 0 would mean that there is no limit.
         allocation_limit: 1 << 20,
         ..AllocatorOpts::default()
@@ -447,7 +447,7 @@ impl Driven<'_> {
 /// The cap on keys counts them before equal ones are merged.
 fn times(driven: &[Driven<'_>], options: &ImportOptions, at: &Object) -> Result<Vec<f32>> {
     let mut curves: Vec<&Rc<Curve<f64>>> = driven.iter().filter_map(|one| one.curve).collect();
-    let cap = options.max_keys as u64;
+    let cap = options.limits.keys as u64;
     // Channels may share a curve.
     curves.sort_by_key(|curve| Rc::as_ptr(curve));
     curves.dedup_by_key(|curve| Rc::as_ptr(curve));

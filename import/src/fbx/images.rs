@@ -17,7 +17,7 @@ impl Decoder<'_, '_> {
     pub(super) fn decode(&mut self, texture: &ufbx::Texture) -> Result<Image> {
         let name = name(texture);
         let object = &Object::new(ObjectKind::Image, texture.file_index as usize, "");
-        let cap = self.budget.options.max_resource_bytes;
+        let cap = self.budget.options.limits.resource_bytes;
         if !texture.content.is_empty() {
             let asked = texture.content.len() as u64;
             check_cap(|| object.clone(), "bytes of one resource", asked, cap)?;

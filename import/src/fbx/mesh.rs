@@ -132,16 +132,16 @@ impl<'a> Meshes<'a> {
             self.morphs.len() - 1
         });
         for (number_in_mesh, source) in carried.parts.iter().enumerate() {
-            let cap = budget.options.max_primitives as u64;
+            let cap = budget.options.limits.primitives as u64;
             let count = self.primitives.len() as u64 + 1;
             check_cap(|| at.clone(), "primitives", count, cap)?;
             let corners = Corners::read(mesh, source);
             self.vertices += corners.vertices.len() as u64;
             self.indices += corners.indices.len() as u64;
             let options = budget.options;
-            let cap = options.max_vertices as u64;
+            let cap = options.limits.vertices as u64;
             check_cap(|| at.clone(), "vertices", self.vertices, cap)?;
-            let cap = options.max_indices as u64;
+            let cap = options.limits.indices as u64;
             check_cap(|| at.clone(), "indices", self.indices, cap)?;
             let influences = skin.as_ref().map_or(0, Skin::influences);
             charge(budget, &corners, influences, &at)?;

@@ -156,7 +156,7 @@ impl Counts {
         let count = each.sum::<u64>().saturating_mul(nodes as u64);
         self.weights = self.weights.saturating_add(count);
         let at = || Object::new(ObjectKind::Mesh, mesh.element.typed_id as usize, "");
-        let cap = options.max_morph_targets as u64;
+        let cap = options.limits.morph_targets as u64;
         check_cap(at, "morph weights", self.weights, cap)?;
         Ok(Shapes::read(mesh))
     }
@@ -171,7 +171,7 @@ impl Counts {
     ) -> Result<Vec<MorphTarget>> {
         let count = shapes.count() as u64;
         self.targets = self.targets.saturating_add(count);
-        let cap = budget.options.max_morph_targets as u64;
+        let cap = budget.options.limits.morph_targets as u64;
         check_cap(|| at.clone(), "morph targets", self.targets, cap)?;
         budget.charge(count * size_of::<MorphTarget>() as u64, at)?;
         let channels = shapes.channels.iter();
@@ -195,7 +195,7 @@ impl Counts {
             // Offsets of vertices outside the primitive take time too.
             self.elements = self.elements.saturating_add(copies.max(1) as u64);
         }
-        let cap = budget.options.max_morph_elements;
+        let cap = budget.options.limits.morph_elements;
         check_cap(|| at.clone(), "morph target elements", self.elements, cap)?;
         let has_normals = shape.normal_offsets.iter().any(|n| wide(*n) != DVec3::ZERO);
         let vectors = 1 + usize::from(has_normals);

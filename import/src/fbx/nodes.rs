@@ -18,7 +18,7 @@ impl Nodes {
     ///
     /// The root, which ufbx adds above the nodes of the file, is left out unless a skin uses it.
     pub(super) fn read(scene: &ufbx::Scene, options: &ImportOptions) -> Result<Self> {
-        let (count, cap) = (scene.nodes.len() as u64, options.max_nodes as u64);
+        let (count, cap) = (scene.nodes.len() as u64, options.limits.nodes as u64);
         check_cap(|| file_part("Objects"), "nodes", count, cap)?;
         let mut numbers = vec![None; scene.nodes.len()];
         let mut bones = scene.skin_clusters.iter().map(|cluster| &cluster.bone_node);

@@ -98,7 +98,7 @@ fn load(bytes: &[u8], options: &ImportOptions, images: bool) -> Result<SceneRoot
         normalize_tangents: true,
         ..LoadOpts::default()
     };
-    ufbx::load_memory(bytes, load).map_err(|error| failed(&error, options.max_decoded_bytes))
+    ufbx::load_memory(bytes, load).map_err(|error| failed(&error, options.limits.decoded_bytes))
 }
 
 /// Reports warnings of the parser and surfaces that are not read.

@@ -67,7 +67,7 @@ fn check_events(
 ) -> Result<()> {
     *all += events.len() as u64;
     let at = || Object::new(ObjectKind::Animation, index, "extras.events");
-    check_cap(at, "events", *all, options.max_keys as u64)
+    check_cap(at, "events", *all, options.limits.keys as u64)
 }
 
 /// The target of a channel, and its sampler.
@@ -228,7 +228,7 @@ fn times(source: &mut Source<'_>, at: &Sampler, input: u64, keys: &mut u64) -> R
     let object = || at.object("input");
     let (index, accessor) = source.typed(input, "SCALAR", "5126", float, object)?;
     *keys = keys.saturating_add(accessor.count);
-    check_cap(object, "keys", *keys, source.options.max_keys as u64)?;
+    check_cap(object, "keys", *keys, source.options.limits.keys as u64)?;
     let elements = source.elements(index, usize::MAX, size_of::<f32>())?;
     let times_s = elements.all(|[time_s]| time_s);
     match AssetFault::of_key_times(&times_s) {

@@ -44,8 +44,8 @@ pub(super) fn decode(
     let (bytes, start, length) = source.view(draco.buffer_view, &whole())?;
     source.charge(length as u64, whole)?;
     let limits = DecodeLimits::default()
-        .with_max_faces(source.options.max_indices as u64 / 3)
-        .with_max_points(source.options.max_vertices as u64)
+        .with_max_faces(source.options.limits.indices as u64 / 3)
+        .with_max_points(source.options.limits.vertices as u64)
         .with_max_decoded_bytes(source.budget.bytes_left());
     let encoded = bytes.as_ref().get(start..).and_then(|b| b.get(..length));
     let mut buffer = DecoderBuffer::new(encoded.unwrap_or_default()).with_limits(limits);

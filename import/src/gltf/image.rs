@@ -41,7 +41,7 @@ pub(crate) fn decode(
 fn decode_png(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result<Texels> {
     let failed = |error: png::DecodingError| failed(object, &error.to_string());
     let limits = png::Limits {
-        bytes: usize::try_from(budget.options.max_decoded_bytes).unwrap_or(usize::MAX),
+        bytes: usize::try_from(budget.options.limits.decoded_bytes).unwrap_or(usize::MAX),
     };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -172,7 +172,7 @@ fn charge(
     object: &Object,
 ) -> Result<()> {
     let asked = u64::from(width) * u64::from(height);
-    let cap = budget.options.max_image_texels;
+    let cap = budget.options.limits.image_texels;
     check_cap(|| object.clone(), "texels of one image", asked, cap)?;
     if asked == 0 {
         return Err(failed(object, "it has no pixels"));

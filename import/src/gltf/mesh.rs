@@ -55,7 +55,7 @@ pub(super) fn read(
             let at = At { mesh, number };
             let skin = carrier.skin.map(|skin| skin as usize);
             visited += 1;
-            let cap = reader.source.options.max_primitives as u64;
+            let cap = reader.source.options.limits.primitives as u64;
             at.check_cap("primitives", visited, cap)?;
             if let Some(mut raw) = reader.primitive(&at, primitive, skin)? {
                 let names = (name.len() + part.len()) as u64;
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
         };
         self.decompress(at, raw)?;
         let count = self.source.count(*position as usize);
-        let cap = self.source.options.max_vertices as u64;
+        let cap = self.source.options.limits.vertices as u64;
         self.vertices = self.vertices.saturating_add(count);
         at.check_cap("vertices", self.vertices, cap)?;
         let mut primitive = RawPrimitive {

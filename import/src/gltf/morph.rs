@@ -78,7 +78,7 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
         };
         total += count as u64;
         let at = || Object::new(ObjectKind::Node, index, "weights");
-        let cap = source.options.max_morph_targets as u64;
+        let cap = source.options.limits.morph_targets as u64;
         check_cap(at, "morph weights", total, cap)?;
         let number = mesh as usize;
         let mesh = &doc.meshes[number];
@@ -118,7 +118,7 @@ impl<'a> Reader<'_, 'a> {
     /// cannot be morphed.
     pub(super) fn targets(&mut self, at: &At, raw: &Primitive) -> Result<Vec<MorphTarget>> {
         self.morph_targets += raw.targets.len() as u64;
-        let cap = self.source.options.max_morph_targets as u64;
+        let cap = self.source.options.limits.morph_targets as u64;
         at.check_cap("morph targets", self.morph_targets, cap)?;
         let bytes = raw.targets.len() as u64 * size_of::<MorphTarget>() as u64;
         self.source.charge(bytes, || at.object("targets"))?;
@@ -193,7 +193,7 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<MorphTarget> {
         let words = vertex_count(self.source, raw).div_ceil(64);
         let elements = streams.iter().flatten().map(|stored| stored.len() as u64);
-        let cap = self.source.options.max_morph_elements;
+        let cap = self.source.options.limits.morph_elements;
         self.morph_elements = elements
             .chain([words])
             .fold(self.morph_elements, u64::saturating_add);

@@ -22,7 +22,7 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
 
 /// The JSON as text, if it is not too long.
 pub(super) fn text<'a>(json: &'a [u8], start: usize, options: &ImportOptions) -> Result<&'a str> {
-    let cap = options.max_json_bytes.min(u32::MAX.into());
+    let cap = options.limits.text_bytes.min(u32::MAX.into());
     check_cap(|| file_part(""), "bytes of JSON", json.len() as u64, cap)?;
     core::str::from_utf8(json)
         .map_err(|error| malformed("the JSON is not UTF-8", start + error.valid_up_to()))

@@ -70,7 +70,7 @@ pub(super) fn drawn(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<Drawn> {
-    let (count, cap) = (doc.nodes.len() as u64, options.max_nodes as u64);
+    let (count, cap) = (doc.nodes.len() as u64, options.limits.nodes as u64);
     check_cap(|| file_part(""), "nodes", count, cap)?;
     for (index, node) in doc.nodes.iter().enumerate() {
         let at = |part: &str| Object::new(ObjectKind::Node, index, part);

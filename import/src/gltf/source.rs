@@ -154,7 +154,7 @@ impl<'a> Source<'a> {
 
     /// The bytes that a URI refers to.
     pub(super) fn resource(&mut self, uri: &str, object: &Object) -> Result<Vec<u8>> {
-        let cap = self.options.max_resource_bytes;
+        let cap = self.options.limits.resource_bytes;
         let bytes = resources::load(uri, object, cap, self.files)?;
         self.charge(bytes.len() as u64, || object.clone())?;
         Ok(bytes)
@@ -168,7 +168,7 @@ impl<'a> Source<'a> {
             return Ok(bytes.clone());
         }
         let object = Object::new(ObjectKind::Buffer, index, "");
-        let cap = self.options.max_resource_bytes;
+        let cap = self.options.limits.resource_bytes;
         let bytes = match (&buffer.uri, self.bin) {
             (Some(uri), _) => {
                 let (what, asked) = ("bytes of one resource", buffer.byte_length);

@@ -92,7 +92,7 @@ impl<'a> Instances<'a> {
             expect_count(at, "the accessor", accessor.count, need)?;
         }
         let asked = counts.unwrap_or(0).saturating_add(before as u64);
-        let cap = source.options.max_spawn_points as u64;
+        let cap = source.options.limits.spawn_points as u64;
         check_cap(|| part_of(node, ""), "spawn points", asked, cap)?;
         let mut stream = |name: &str, kind: &'static str| {
             let Some(accessor) = attributes.get(name) else {

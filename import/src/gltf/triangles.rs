@@ -25,7 +25,7 @@ impl Reader<'_, '_> {
             _ => ((count - 2).saturating_mul(3), 0),
         };
         self.leave_out(at, "indices", RepairKind::TrailingIndices, trailing);
-        let cap = self.source.options.max_indices as u64;
+        let cap = self.source.options.limits.indices as u64;
         self.indices = self.indices.saturating_add(total);
         at.check_cap("triangle indices", self.indices, cap)?;
         self.source

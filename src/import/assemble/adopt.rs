@@ -205,7 +205,7 @@ impl<'a> Matching<'a> {
             all: vec![Matched::whole(match_names(from, to))],
             made: HashMap::new(),
             joints: 0,
-            cap: options.max_clip_joints,
+            cap: options.limits.clip_joints,
         }
     }
 

@@ -46,13 +46,13 @@ fn retarget(
         of[link.source.index()] = Some(link.target.into());
     }
     let retarget = RetargetOptions {
-        max_keys: options.max_keys,
+        max_keys: options.limits.keys,
         ..RetargetOptions::default()
     };
     let retarget = map.map(|map| Retarget::new(from, to, &map, &retarget));
     let mut retarget = retarget.transpose()?;
     // The file could ask for many poses with a few keys.
-    let mut spare = options.max_keys / to.len().max(1);
+    let mut spare = options.limits.keys / to.len().max(1);
     let clips = clips.into_iter().map(|clip| {
         let made = match &mut retarget {
             Some(retarget) => {

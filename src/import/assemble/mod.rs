@@ -278,7 +278,7 @@ pub(super) fn check_clip_joints(
         return Ok(());
     }
     let asked = clips as u64 * skeleton.len() as u64;
-    let (what, cap) = ("joints of all clips", options.max_clip_joints);
+    let (what, cap) = ("joints of all clips", options.limits.clip_joints);
     check_cap(|| file_part("animations"), what, asked, cap)
 }
 

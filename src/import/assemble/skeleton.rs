@@ -33,7 +33,7 @@ pub(super) fn build(
     let cap = |what, asked: usize, cap: usize| {
         check_cap(|| file_part(""), what, asked as u64, cap as u64)
     };
-    cap("nodes", nodes.len(), options.max_nodes)?;
+    cap("nodes", nodes.len(), options.limits.nodes)?;
     let order = RawNode::breadth_first(nodes)?;
     for (node, _) in order.iter().rev() {
         if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {

@@ -31,7 +31,7 @@ pub(super) fn nodes(
     }
     let count = |all: &[bool]| all.iter().filter(|wanted| **wanted).count();
     let of_clips = count(&more) as u64 * raw.animations.len() as u64;
-    let fits_clips = options.packing.is_none() || of_clips <= options.max_clip_joints;
+    let fits_clips = options.packing.is_none() || of_clips <= options.limits.clip_joints;
     if count(&more) <= Skeleton::MAX_JOINTS && fits_clips {
         return Ok(more);
     }

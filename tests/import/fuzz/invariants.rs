@@ -1,21 +1,24 @@
 //! Imports mutants, and checks the invariants of the characters.
 
 use throng::Result;
-use throng::import::{ImportOptions, Imported};
+use throng::import::{ImportLimits, ImportOptions, Imported};
 use throng::mesh::{AlphaMode, Material};
 
 /// Small caps, so that mutants that ask for much are refused quickly.
 pub(super) fn options(name: &str) -> ImportOptions {
     ImportOptions {
         name: name.into(),
-        max_decoded_bytes: 32 << 20,
-        max_resource_bytes: 16 << 20,
-        max_vertices: 1 << 18,
-        max_indices: 1 << 20,
-        max_keys: 1 << 20,
-        max_morph_targets: 1 << 12,
-        max_morph_elements: 1 << 20,
-        max_image_texels: 1 << 20,
+        limits: ImportLimits {
+            decoded_bytes: 32 << 20,
+            resource_bytes: 16 << 20,
+            vertices: 1 << 18,
+            indices: 1 << 20,
+            keys: 1 << 20,
+            morph_targets: 1 << 12,
+            morph_elements: 1 << 20,
+            image_texels: 1 << 20,
+            ..ImportLimits::default()
+        },
         ..ImportOptions::curves_only()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn read_model(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result
     let (files, options) = (&input.files, input.files.options);
     let mut budget = Budget::new(options);
     let model = model::document(input.bytes, &budget)?;
-    let vertices = beside_model(input.path, options.max_resource_bytes, files)?;
+    let vertices = beside_model(input.path, options.limits.resource_bytes, files)?;
     let vertices = vertices::read(&vertices, &mut budget)?;
     let mut raw = model::read(&model, &vertices, &mut budget, repairs)?;
     let names = model::textures(&model);
