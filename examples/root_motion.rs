@@ -119,7 +119,10 @@ fn main() -> Result<(), Words> {
 /// The built-in character with a walk along an arc, with extracted root motion and footfall events.
 fn character() -> throng::Result<Character> {
     let character = RawCharacter::mannequin()
-        .build(&ImportOptions::with_curves())?
+        .build(&ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        })?
         .character;
     let walk = &character.curves()[character.clip("Walk")?.index()];
     let arc = along_an_arc(&character, walk)?;

@@ -152,14 +152,14 @@ pub(crate) fn add(
             match throng_import::add_clips(onto, path, &options) {
                 // Once more, with the report of how joints were matched.
                 Ok(added) if added.retargeted => {
-                    let from = load(path, &space.of(ImportOptions::clips_only()))?;
+                    let from = load(path, &space.of(clips_only()))?;
                     retargeted(onto, &from, path, Matching::Humanoid)
                 }
                 Ok(added) if matching == Matching::Copy || is_alike(&added) => {
                     Ok(copied(onto, added))
                 }
                 Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
-                    match load(path, &space.of(ImportOptions::clips_only())) {
+                    match load(path, &space.of(clips_only())) {
                         Ok(from) => retargeted(onto, &from, path, matching),
                         Err(_) => add(onto, path, Matching::Copy, space),
                     }
@@ -176,7 +176,7 @@ pub(crate) fn add(
             shown(path)
         ))),
         _ => {
-            let from = load(path, &space.of(ImportOptions::clips_only()))?;
+            let from = load(path, &space.of(clips_only()))?;
             retargeted(onto, &from, path, matching)
         }
     }
@@ -189,7 +189,7 @@ fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
         let names: Vec<&str> = joints.map(|joint| &*joint.name).collect();
         some(&names)
     };
-    let tracks = load(path, &ImportOptions::clips_only())?;
+    let tracks = load(path, &clips_only())?;
     Ok(Failure::File(format!(
         "{}: no track has exactly the name of a joint: the tracks are for {}; the joints are {}",
         shown(path),
@@ -522,5 +522,13 @@ fn some<T: AsRef<str>>(names: &[T]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Options for a file of which only the clips are used.
+fn clips_only() -> ImportOptions {
+    ImportOptions {
+        meshes: false,
+        ..ImportOptions::curves_only()
     }
 }

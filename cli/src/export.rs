@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let options = args.space.of(ImportOptions {
         images: !args.no_images,
         on_packed: progress::packing(),
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     });
     let model = load_source(&args.input, &options, &outputs)?;
     let Extended {

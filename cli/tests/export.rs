@@ -6,12 +6,12 @@ use throng::character::Character;
 use throng::import::{ImportOptions, Imported, RepairKind};
 
 fn original(path: &str) -> Imported {
-    throng_import::file(path, &ImportOptions::with_curves()).unwrap()
+    throng_import::file(path, &with_curves()).unwrap()
 }
 
 /// An export, which needs no repair.
 fn read(path: &Path) -> Imported {
-    let read = throng_import::file(path, &ImportOptions::with_curves()).unwrap();
+    let read = throng_import::file(path, &with_curves()).unwrap();
     assert!(
         read.repairs.iter().all(|it| it.kind == RepairKind::NoSkin),
         "{:?}",
@@ -135,7 +135,7 @@ fn every_model_is_exported() {
     for file in crate::assets::files() {
         let out = folder.join("out.glb");
         ok(&["export", &text(&file), &text(&out)]);
-        let was = throng_import::file(&file, &ImportOptions::with_curves()).unwrap();
+        let was = throng_import::file(&file, &with_curves()).unwrap();
         let is = read(&out);
         assert_eq!(
             was.skeleton().joints(),
@@ -152,5 +152,12 @@ fn every_model_is_exported() {
                 .collect()
         };
         assert!(packed(&was) == packed(&is), "{}", file.display());
+    }
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
     }
 }

@@ -50,7 +50,10 @@ fn humanoids_are_matched() {
 fn events_are_kept() {
     let folder = folder("retarget events");
     let (from, out) = (folder.join("from.throng"), folder.join("out.throng"));
-    let character = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let character = RawCharacter::mannequin().build(&ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    });
     let event = EventDesc {
         name: "wink".into(),
         time_s: 0.25,

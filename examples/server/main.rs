@@ -80,7 +80,10 @@ fn main() -> Result<(), Words> {
 
 /// The built-in character, which walks on the spot, with root motion added to its walk.
 fn stroller() -> throng::Result<Character> {
-    let options = ImportOptions::with_curves();
+    let options = ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    };
     let character = RawCharacter::mannequin().build(&options)?.character;
     let walk = character.clip("Walk")?;
     let gait = character.gait(walk).copied().unwrap_or_default();

@@ -117,7 +117,7 @@ mod decoded {
             at: &Object,
             raw: &mut RawCharacter,
         ) -> Result<Loaded> {
-            if !budget.options.images {
+            if !(budget.options.meshes && budget.options.images) {
                 candidates(name).iter().for_each(|path| files.list(path));
                 return Ok(Ok(None));
             }

@@ -54,7 +54,7 @@ impl RawCharacter {
     /// ```
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
-    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::with_curves())?;
+    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions { curves: true, ..ImportOptions::default() })?;
     /// assert_eq!(mannequin.curves().len(), mannequin.clips().len());
     /// # Ok::<(), throng::Error>(())
     /// ```

@@ -22,7 +22,7 @@ impl CurveClip {
     /// of the sphere, and cubic Hermite splines with rotations normalised afterwards.
     ///
     /// ```
-    /// let options = throng::import::ImportOptions::with_curves();
+    /// let options = throng::import::ImportOptions { curves: true, ..throng::import::ImportOptions::default() };
     /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
     /// let walk = &character.curves()[character.clip("Walk")?.index()];
     /// let mut local = character.skeleton().rest_pose();

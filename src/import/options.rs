@@ -58,9 +58,9 @@ pub struct ImportOptions {
     pub leave_out: Vec<Box<str>>,
     /// If false, the character has no meshes, materials and images.
     ///
-    /// For files that are read for their clips, as [`Self::clips_only`] does. The skeleton then has
-    /// every node that a clip moves, that is a joint of a skin or that has a name, whatever is
-    /// drawn. Saved characters keep their meshes.
+    /// For files that are read for their clips, as in the example of [`Self::curves_only`]. Images
+    /// are not read. The skeleton then has every node that a clip moves, that is a joint of a skin
+    /// or that has a name, whatever is drawn. Saved characters keep their meshes.
     pub meshes: bool,
     /// If false, images are not read, and materials have no textures.
     ///
@@ -163,33 +163,22 @@ impl Default for ImportOptions {
 }
 
 impl ImportOptions {
-    /// The defaults, but the file's own curves are kept too ([`Self::curves`]).
-    #[must_use]
-    pub fn with_curves() -> Self {
-        Self {
-            curves: true,
-            ..Self::default()
-        }
-    }
-
-    /// The defaults, but the file's own curves are kept ([`Self::curves`]) and nothing is packed.
+    /// The defaults, but clips are kept only as the file's own curves.
+    ///
+    /// For tools, and for the source of a [retarget](crate::retarget), which needs no meshes:
+    ///
+    /// ```
+    /// use throng::import::ImportOptions;
+    ///
+    /// let source = ImportOptions { meshes: false, ..ImportOptions::curves_only() };
+    /// # let _ = source;
+    /// ```
     #[must_use]
     pub fn curves_only() -> Self {
         Self {
             curves: true,
             packing: None,
             ..Self::default()
-        }
-    }
-
-    /// [`Self::curves_only`] without meshes ([`Self::meshes`]), for the source of a
-    /// [retarget](crate::retarget).
-    #[must_use]
-    pub fn clips_only() -> Self {
-        Self {
-            meshes: false,
-            images: false,
-            ..Self::curves_only()
         }
     }
 }

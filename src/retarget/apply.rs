@@ -16,7 +16,7 @@ use glam::DVec3;
 /// use throng::import::{ImportOptions, RawCharacter};
 /// use throng::retarget::{JointMap, Retarget, RetargetOptions};
 ///
-/// let source = RawCharacter::mannequin().build(&ImportOptions::clips_only())?;
+/// let source = RawCharacter::mannequin().build(&ImportOptions { meshes: false, ..ImportOptions::curves_only() })?;
 /// let target = builtin::mannequin()?;
 /// let map = JointMap::humanoid(source.skeleton(), target.skeleton())?;
 /// let options = RetargetOptions::default();

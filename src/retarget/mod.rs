@@ -24,10 +24,13 @@
 //! - `A` turns its limb to the rest direction of the source's limb, by the shortest arc. An arm
 //!   then points where the source's arm does, whether its rest pose is a T, an A or at the side.
 //!
-//! Import the source with [`ImportOptions::clips_only`](crate::import::ImportOptions::clips_only).
-//! Its skeleton then has every node that the clips move, whatever the file draws. In a library of
-//! clips, several armatures may have joints of the same names: [`JointMap::by_names_for`] and
-//! [`JointMap::humanoid_for`] find the one that a clip is for.
+//! Import the source with [`ImportOptions::curves_only`] and without
+//! [`meshes`](crate::import::ImportOptions::meshes). Its skeleton then has every node that the clips
+//! move, whatever the file draws. In a library of clips, several armatures may have joints of the
+//! same names: [`JointMap::by_names_for`] and [`JointMap::humanoid_for`] find the one that a clip is
+//! for.
+//!
+//! [`ImportOptions::curves_only`]: crate::import::ImportOptions::curves_only
 //!
 //! Everything is computed in model space and then converted to the parents' spaces. As a result:
 //!

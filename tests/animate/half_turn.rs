@@ -144,7 +144,10 @@ fn import_and_packing_keep_the_direction() {
         let [from, to] = half_turn(rng);
         for end_s in [1.0_f32, 1.0 / 30.0, 0.004] {
             let made = raw([from, to], end_s);
-            let options = ImportOptions::with_curves();
+            let options = ImportOptions {
+                curves: true,
+                ..ImportOptions::default()
+            };
             let character = made.build(&options).unwrap().character;
             let saved = Character::from_bytes(&character.to_bytes()).unwrap();
             let [curves, of_saved] = [&character, &saved].map(|one| &one.curves()[0]);

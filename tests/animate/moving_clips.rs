@@ -70,7 +70,7 @@ fn cases() -> Vec<(Vec<TrackValues>, bool)> {
 
 #[test]
 fn tracks_that_change_make_a_clip_move() {
-    let character = mannequin(&ImportOptions::with_curves());
+    let character = mannequin(&with_curves());
     for quantise in [true, false] {
         let options = ClipOptions {
             quantise,
@@ -89,7 +89,7 @@ fn tracks_that_change_make_a_clip_move() {
 
 #[test]
 fn morph_weights_that_change_make_a_clip_move() {
-    let character = mannequin(&ImportOptions::with_curves());
+    let character = mannequin(&with_curves());
     for (values, moves) in [([0.5, 0.5], false), ([0.5, 0.75], true)] {
         let track = WeightTrack {
             first_weight: Id::new(0),
@@ -107,7 +107,7 @@ fn the_default_clip_is_the_first_that_moves() {
     let still = |name: &str, character: &Character| {
         CurveClip::new(name, Vec::new(), character.skeleton()).unwrap()
     };
-    for options in [ImportOptions::curves_only(), ImportOptions::with_curves()] {
+    for options in [ImportOptions::curves_only(), with_curves()] {
         let full = mannequin(&options);
         assert_eq!(full.default_clip(), Some(full.clip("Idle").unwrap()));
         let mut raw = RawCharacter::mannequin();
@@ -122,5 +122,12 @@ fn the_default_clip_is_the_first_that_moves() {
         let more = vec![full.curves()[walk.index()].clone(), still("c", &two)];
         let four = two.with_clips(more).unwrap();
         assert_eq!(four.default_clip(), Some(Id::new(2)));
+    }
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
     }
 }

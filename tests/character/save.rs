@@ -208,7 +208,7 @@ fn play(character: &Character) {
 
 #[test]
 fn what_was_saved_is_read_back_as_it_was() {
-    let with_curves = ImportOptions::with_curves();
+    let with_curves = with_curves();
     let mut all = made(&with_curves, 0..6);
     // The same files without their curves would say nothing new.
     for path in assets::files() {
@@ -242,7 +242,7 @@ fn make_small() -> Vec<Character> {
     let mut all: Vec<Character> = [1, 4, 9]
         .map(|seed| {
             let made = random::morphing(seed);
-            made.build(&ImportOptions::with_curves()).unwrap().character
+            made.build(&with_curves()).unwrap().character
         })
         .into();
     let plain = throng::clip::ClipOptions {
@@ -551,4 +551,11 @@ fn large_numbers_give_errors_or_a_sound_character() {
         refused > 3000 && taken > 1000,
         "{refused} refused, {taken} taken"
     );
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

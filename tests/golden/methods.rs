@@ -81,8 +81,7 @@ fn tube() -> Imported {
         animations: vec![twist],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::with_curves())
-        .expect("a character")
+    raw.build(&with_curves()).expect("a character")
 }
 
 /// Draws the same character once for each method, from left to right.
@@ -114,7 +113,14 @@ fn twisted() {
 #[test]
 fn mannequins() {
     let mannequin = RawCharacter::mannequin()
-        .build(&ImportOptions::with_curves())
+        .build(&with_curves())
         .expect("the mannequin");
     side_by_side("methods-mannequin", &mannequin, "Wave");
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

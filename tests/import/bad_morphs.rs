@@ -273,7 +273,8 @@ fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
             morph_targets: 1 << 17,
             ..ImportLimits::default()
         },
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     })
 }
 

@@ -30,7 +30,7 @@ fn forms() -> &'static Forms {
         Forms {
             packed: builtin::mannequin().unwrap().character,
             curves: with(ImportOptions::curves_only()),
-            both: with(ImportOptions::with_curves()),
+            both: with(with_curves()),
         }
     });
     &FORMS
@@ -161,7 +161,7 @@ fn facts_about_curves_do_not_depend_on_the_form() {
 fn clips_that_join_take_the_form_of_the_others() {
     for (options, packed, kept) in [
         (ImportOptions::default(), 5, 0),
-        (ImportOptions::with_curves(), 5, 5),
+        (with_curves(), 5, 5),
         (ImportOptions::curves_only(), 0, 5),
     ] {
         let character = RawCharacter::mannequin().build(&options).unwrap().character;
@@ -234,4 +234,11 @@ fn joints_of_packed_clips_are_capped() {
             .build(&capped(227, ImportOptions::curves_only()))
             .is_ok()
     );
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

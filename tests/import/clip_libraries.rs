@@ -86,7 +86,14 @@ fn near(got: &[f32], expected: &[f32]) {
 
 /// The clips of a file on the arm, retargeted by names.
 fn retargeted(onto: &Character, file: &Builder) -> Vec<CurveClip> {
-    let from = throng_import::bytes(&file.glb(), &ImportOptions::clips_only()).unwrap();
+    let from = throng_import::bytes(
+        &file.glb(),
+        &ImportOptions {
+            meshes: false,
+            ..ImportOptions::curves_only()
+        },
+    )
+    .unwrap();
     let clips = from.curves().iter().map(|clip| {
         let map = JointMap::by_names_for(clip, from.skeleton(), onto.skeleton()).unwrap();
         let options = RetargetOptions::default();
@@ -197,7 +204,14 @@ fn what_a_file_draws_decides_nothing() {
     for file in [&stray, &bare, &partly] {
         check(file, &[[0.0, 0.25, 0.5]]);
     }
-    let from = throng_import::bytes(&stray.glb(), &ImportOptions::clips_only()).unwrap();
+    let from = throng_import::bytes(
+        &stray.glb(),
+        &ImportOptions {
+            meshes: false,
+            ..ImportOptions::curves_only()
+        },
+    )
+    .unwrap();
     assert_eq!((from.primitives().len(), from.skeleton().len()), (0, 4));
     assert!(from.images().is_empty());
 }

@@ -40,7 +40,7 @@ fn refused(change: impl Fn(&mut RawCharacter)) -> String {
     for options in [
         ImportOptions::default(),
         ImportOptions::curves_only(),
-        ImportOptions::with_curves(),
+        with_curves(),
     ] {
         let mut raw = raw();
         change(&mut raw);
@@ -137,13 +137,13 @@ fn added_clips_and_saved_characters_obey_the_same_limit() {
     let with = |size: f32| {
         let mut raw = raw();
         raw.animations[0].channels = vec![scale(0, size), scale(1, size)];
-        raw.build(&ImportOptions::with_curves())
+        raw.build(&with_curves())
     };
     let good = with(1e8).unwrap().character;
     let curve = |size: f32| {
         let mut raw = raw();
         raw.animations[0].channels = vec![scale(1, size)];
-        let built = raw.build(&ImportOptions::with_curves()).unwrap();
+        let built = raw.build(&with_curves()).unwrap();
         built.character.curves()[0].clone()
     };
     let more = |size: f32| good.clone().with_clips(vec![curve(size)]);
@@ -300,7 +300,7 @@ fn what_is_accepted_never_overflows() {
             }
             raw.animations.push(clip("more", channels));
         }
-        let mut options = ImportOptions::with_curves();
+        let mut options = with_curves();
         if rng.chance(3) {
             options.animation = Some(AnimationDesc {
                 additive: vec![AdditiveDesc {
@@ -317,4 +317,11 @@ fn what_is_accepted_never_overflows() {
         }
     }
     assert!(accepted > 100, "{accepted}");
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

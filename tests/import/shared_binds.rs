@@ -67,7 +67,8 @@ fn grids() -> [Mat4; 6] {
 fn import(raw: RawCharacter, share_binds: bool) -> Imported {
     let options = ImportOptions {
         share_binds,
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     };
     raw.build(&options).unwrap()
 }

@@ -320,7 +320,10 @@ fn animators_share_what_the_character_has() {
         drop(animators);
         bytes
     };
-    let options = ImportOptions::with_curves();
+    let options = ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    };
     let plain = RawCharacter::mannequin().build(&options).unwrap().character;
     let plain = plain.with_animation(&AnimationDesc::default()).unwrap();
     let clips = |count| vec![plain.curves()[1].clone(); count];

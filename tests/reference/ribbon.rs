@@ -97,7 +97,11 @@ fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
 }
 
 pub fn built(raw: RawCharacter) -> Imported {
-    raw.build(&ImportOptions::with_curves()).unwrap()
+    raw.build(&ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    })
+    .unwrap()
 }
 
 /// Plays a clip, given by its index, that is held at a time in seconds, or the rest pose.

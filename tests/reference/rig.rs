@@ -27,7 +27,13 @@ pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
 
 /// A chain whose clips are packed, and kept as curves.
 pub fn chain(joints: usize) -> Character {
-    chain_with(joints, &ImportOptions::with_curves())
+    chain_with(
+        joints,
+        &ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        },
+    )
 }
 
 /// A chain whose clips are kept as curves only.

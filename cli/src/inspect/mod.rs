@@ -38,7 +38,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    let model = load(&args.file, &args.space.of(ImportOptions::with_curves()))?;
+    let model = load(
+        &args.file,
+        &args.space.of(ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        }),
+    )?;
     if args.json {
         return report::print(&json::document(&model), out);
     }

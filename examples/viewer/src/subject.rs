@@ -64,7 +64,8 @@ impl Subject {
             packing: Some(request.packing),
             up: request.space.0,
             scale: request.space.1,
-            ..ImportOptions::with_curves()
+            curves: true,
+            ..ImportOptions::default()
         };
         let mut imported = import(&request.path, &options).map_err(|error| error.to_string())?;
         let mut files = vec![(request.path.clone(), std::mem::take(&mut imported.files))];

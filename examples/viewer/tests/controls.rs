@@ -314,7 +314,7 @@ fn flipped_character() -> throng::character::Character {
 #[test]
 fn a_changed_file_keeps_what_it_still_has() {
     let path = file("changed.throng");
-    let full = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let full = RawCharacter::mannequin().build(&with_curves());
     let full = full.expect("a character").character;
     std::fs::write(&path, full.to_bytes()).expect("a file");
     let text = path.to_string_lossy().into_owned();
@@ -323,7 +323,7 @@ fn a_changed_file_keeps_what_it_still_has() {
         let mut raw = RawCharacter::mannequin();
         raw.animations.truncate(1);
         raw.animation = None;
-        let fewer = raw.build(&ImportOptions::with_curves())?;
+        let fewer = raw.build(&with_curves())?;
         std::fs::write(&path, fewer.character.to_bytes())?;
         studio.app.open(&path);
         studio.load()?;
@@ -669,4 +669,11 @@ fn clips_are_searched() {
         Ok(())
     });
     ran.expect("a viewer");
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

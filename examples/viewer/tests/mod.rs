@@ -74,7 +74,10 @@ fn write_animated() -> PathBuf {
     let more = AnimationDesc::from_toml("more.toml", MORE).expect("a description");
     let hero = include_str!("../../machine/hero.toml");
     let machine = StateMachineDesc::from_toml("hero.toml", hero).expect("a state machine");
-    let options = ImportOptions::with_curves();
+    let options = ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    };
     let mannequin = RawCharacter::mannequin()
         .build(&options)
         .expect("a character");

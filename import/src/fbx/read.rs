@@ -28,7 +28,7 @@ pub(crate) fn read(
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
     let (files, options) = (&input.files, input.files.options);
-    let with_images = images && options.images;
+    let with_images = images && options.meshes && options.images;
     let scene = load(input.bytes, options, with_images)?;
     let mut budget = Budget::new(options);
     note_unread(&scene, repairs);

@@ -46,7 +46,7 @@ pub(super) fn load_images(
             continue;
         }
         repairs.append(&mut needs.notes);
-        if !source.options.images {
+        if !(source.options.meshes && source.options.images) {
             continue;
         }
         for wanted in &needs.textures {

@@ -62,7 +62,13 @@ fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 6]> {
 fn onto_pose(character: &Character, curves: &CurveClip, pose: &[Transform]) -> Clip {
     let skeleton = character.skeleton();
     let bare = RawCharacter::from_skeleton(skeleton);
-    let bare = bare.build(&ImportOptions::with_curves()).unwrap().character;
+    let bare = bare
+        .build(&ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        })
+        .unwrap()
+        .character;
     let curves = CurveClip::new("clip", curves.tracks().to_vec(), skeleton).unwrap();
     let clips = vec![rig::held(skeleton, pose), curves];
     let frame = PoseReference::Frame {

@@ -83,7 +83,12 @@ pub(super) fn additive(
 ) -> Result<Clip> {
     let curves = CurveClip::new(NAME, curves.tracks().to_vec(), character.skeleton())?;
     let bare = RawCharacter::from_skeleton(character.skeleton());
-    let bare = bare.build(&ImportOptions::with_curves())?.character;
+    let bare = bare
+        .build(&ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        })?
+        .character;
     let whole = rig::additive(bare.with_clips(vec![curves])?, reference)?;
     Ok(whole.clips()[0].clone())
 }

@@ -345,7 +345,13 @@ fn bare(rng: &mut Rng) -> Character {
     let mut raw = RawCharacter::mannequin();
     raw.animations.clear();
     raw.animation = None;
-    let character = raw.build(&ImportOptions::with_curves()).unwrap().character;
+    let character = raw
+        .build(&ImportOptions {
+            curves: true,
+            ..ImportOptions::default()
+        })
+        .unwrap()
+        .character;
     let motion = |name: &str| ClipDesc {
         name: name.into(),
         root_motion: Some(RootMotionDesc::default()),

@@ -66,7 +66,7 @@ fn playing(
     additive: impl Iterator<Item = usize>,
 ) -> Character {
     let raw = character_of(targets, 0.01);
-    let character = raw.build(&ImportOptions::with_curves()).unwrap().character;
+    let character = raw.build(&with_curves()).unwrap().character;
     let clips = clips.into_iter().enumerate().map(|(number, tracks)| {
         let name = format!("clip {number}");
         curves(&character, tracks).with_name(&name)
@@ -172,9 +172,7 @@ fn actors_blend_weights_as_plain_code_does() {
         clip.with_weight_tracks(vec![track.clone()], 3).unwrap()
     });
     let clips: Vec<_> = clips.collect();
-    let raw = character_of(3, 0.01)
-        .build(&ImportOptions::with_curves())
-        .unwrap();
+    let raw = character_of(3, 0.01).build(&with_curves()).unwrap();
     let character = raw.character.with_clips(clips).unwrap();
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add(Play::REST).unwrap();
@@ -232,5 +230,12 @@ fn actors_blend_weights_as_plain_code_does() {
                 ),
             }
         }
+    }
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
     }
 }

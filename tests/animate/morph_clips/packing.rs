@@ -162,7 +162,10 @@ fn what_the_character_lacks_is_refused() {
 
 #[test]
 fn additive_clips_hold_differences() {
-    let options = ImportOptions::with_curves();
+    let options = ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    };
     let character = character_of(4, 0.01).build(&options).unwrap().character;
     let raw = baked(&character, 2);
     let character = character.with_clips(vec![raw.clone()]).unwrap();

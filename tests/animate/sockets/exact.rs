@@ -42,9 +42,9 @@ fn make_loads() -> Vec<Load> {
         for (number, clip) in raw.animations.iter_mut().enumerate() {
             clip.name = format!("clip {number}").into();
         }
-        raw.build(&ImportOptions::with_curves()).unwrap().character
+        raw.build(&with_curves()).unwrap().character
     });
-    let mannequin = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let mannequin = RawCharacter::mannequin().build(&with_curves());
     let characters = std::iter::once(mannequin.unwrap().character).chain(random);
     let loads = characters.enumerate().map(|(number, character)| {
         let mut rng = Rng::new(number as u64);
@@ -213,4 +213,11 @@ fn product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
         w * r + x * q - y * p + z * s,
         w * s - x * p - y * q - z * r,
     ]
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

@@ -113,7 +113,8 @@ fn raw(stretches: bool) -> RawCharacter {
 pub(crate) fn performer(stretches: bool) -> Character {
     let options = ImportOptions {
         animation: Some(knowledge()),
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     };
     raw(stretches).build(&options).unwrap().character
 }

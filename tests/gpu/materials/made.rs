@@ -29,7 +29,11 @@ pub(super) fn character(
         images,
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::with_curves()).unwrap()
+    raw.build(&ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    })
+    .unwrap()
 }
 
 /// A square from -1 to 1 in x and y that faces +Z.

@@ -103,7 +103,10 @@ pub(super) fn character(kind: Kind, influences: usize, rng: &mut Rng) -> Charact
 
 /// The same with this many vertices in the first primitive.
 pub(super) fn sized(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> Character {
-    let made = raw(kind, influences, vertices, rng).build(&ImportOptions::with_curves());
+    let made = raw(kind, influences, vertices, rng).build(&ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    });
     let character = made.unwrap().character;
     assert_eq!(character.vertex_count(), vertices + 70 + 65);
     assert_eq!(character.morph_weights().len(), WEIGHTS);

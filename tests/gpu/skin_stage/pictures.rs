@@ -61,7 +61,14 @@ fn characters() -> Vec<(Character, Kind)> {
     raw.materials[0].base_color[3] = 0.5;
     all.push((built(raw).character, Kind::Linear));
     for path in assets::files() {
-        let imported = throng_import::file(&path, &ImportOptions::with_curves()).unwrap();
+        let imported = throng_import::file(
+            &path,
+            &ImportOptions {
+                curves: true,
+                ..ImportOptions::default()
+            },
+        )
+        .unwrap();
         // Models that take lavapipe seconds are left to other tests.
         if imported.character.vertex_count() < 20_000 {
             all.push((imported.character, Kind::Linear));

@@ -30,7 +30,7 @@ fn additive(options: ImportOptions) -> Result<throng::import::Imported> {
 /// The file has the pose on top of the rest pose; the description makes the difference again.
 #[test]
 fn additive_clips_are_differences_again() {
-    for options in [ImportOptions::default(), ImportOptions::with_curves()] {
+    for options in [ImportOptions::default(), with_curves()] {
         let was = additive(options.clone()).unwrap();
         let exported = exported(&was);
         let is = again(&exported, options);
@@ -72,7 +72,7 @@ fn additive_clips_are_differences_again() {
 
 /// The mannequin with one more clip.
 fn with(clip: CurveClip) -> throng::character::Character {
-    let mannequin = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let mannequin = RawCharacter::mannequin().build(&with_curves());
     mannequin.unwrap().character.with_clips(vec![clip]).unwrap()
 }
 
@@ -82,7 +82,7 @@ fn a_clip_without_tracks_keeps_its_duration() {
     for (start_s, end_s) in [(0.0, 2.5), (0.5, 0.5), (0.0, 0.0)] {
         let pause = CurveClip::new("Pause", Vec::new(), mannequin.skeleton()).unwrap();
         let was = with(pause.with_range(start_s, end_s).unwrap());
-        let is = again(&exported(&was), ImportOptions::with_curves());
+        let is = again(&exported(&was), with_curves());
         let clip = is.clip("Pause").unwrap();
         let curves = &is.curves()[clip.index()];
         assert_eq!((curves.start_s(), curves.duration_s()), (start_s, end_s));
@@ -110,7 +110,7 @@ fn short_tracks_keep_the_range() {
         let track = raws::track(3, TrackValues::Rotation(keys));
         let clip = CurveClip::new("Turn", vec![track], mannequin.skeleton()).unwrap();
         let was = with(clip.with_range(0.25, 3.0).unwrap());
-        let is = again(&exported(&was), ImportOptions::with_curves());
+        let is = again(&exported(&was), with_curves());
         let clip = is.clip("Turn").unwrap().index();
         let curves = [&was, &is.character].map(|of| &of.curves()[clip]);
         assert_eq!((curves[1].start_s(), curves[1].duration_s()), (0.25, 3.0));
@@ -188,10 +188,17 @@ fn splines_of_other_lengths_are_normalised_and_told() {
         "{:?}",
         exported.omissions
     );
-    let is = again(&exported, ImportOptions::with_curves());
+    let is = again(&exported, with_curves());
     let mut local = is.skeleton().rest_pose();
     let clip = is.clip("Odd").unwrap().index();
     is.curves()[clip].sample(0.9, &mut local).unwrap();
     // A spline of one key is its value.
     assert_eq!(local[2].translation, Vec3::Y);
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

@@ -226,7 +226,7 @@ fn check_packed(was: &Character) {
 fn check_curves(was: &Character) {
     assert_eq!(was.curves().len(), was.clips().len());
     let exported = exported(was);
-    let is = again(&exported, ImportOptions::with_curves());
+    let is = again(&exported, with_curves());
     check_rest(was, &is);
     for (before, after) in was.curves().iter().zip(is.curves()) {
         assert_eq!(before.start_s(), after.start_s(), "{}", before.name());
@@ -251,7 +251,7 @@ fn check_curves(was: &Character) {
 #[test]
 fn the_built_in_character_survives() {
     check_packed(&throng::builtin::mannequin().unwrap());
-    let with_curves = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let with_curves = RawCharacter::mannequin().build(&with_curves());
     check_curves(&with_curves.unwrap());
 }
 
@@ -262,14 +262,14 @@ fn published_models_survive() {
             check_packed(&throng_import::file(file, &ImportOptions::default()).unwrap());
         }
         if is_thorough() || number % 2 == 1 {
-            check_curves(&throng_import::file(file, &ImportOptions::with_curves()).unwrap());
+            check_curves(&throng_import::file(file, &with_curves()).unwrap());
         }
     }
 }
 
 #[test]
 fn retargeted_clips_survive() {
-    let from = RawCharacter::mannequin().build(&ImportOptions::with_curves());
+    let from = RawCharacter::mannequin().build(&with_curves());
     let from = from.unwrap().character;
     let onto = throng::builtin::mannequin().unwrap().character;
     let map = JointMap::humanoid(from.skeleton(), onto.skeleton()).unwrap();
@@ -298,7 +298,7 @@ fn an_ezm_file_survives() {
     let text = crate::samples::ezm_text();
     let read = |of| throng_import::bytes(text.as_bytes(), &options(of)).unwrap();
     check_packed(&read(ImportOptions::default()));
-    check_curves(&read(ImportOptions::with_curves()));
+    check_curves(&read(with_curves()));
 }
 
 #[cfg(feature = "wgl")]
@@ -325,7 +325,7 @@ fn an_fbx_file_survives() {
     let text = crate::ascii::arm().0.text();
     let read = |of| throng_import::bytes(text.as_bytes(), &of).unwrap();
     check_packed(&read(ImportOptions::default()));
-    check_curves(&read(ImportOptions::with_curves()));
+    check_curves(&read(with_curves()));
 }
 
 /// Joints that occur in one skin several times, several hierarchies, flipped and flat scales,
@@ -381,4 +381,11 @@ fn vertices_of_odd_characters_stay() {
         nodes_added > 10,
         "{nodes_added}: the characters are not odd"
     );
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

@@ -87,7 +87,7 @@ pub(crate) static TARGETS: &[Target] = &[
 fn character() -> &'static Character {
     static CHARACTER: LazyLock<Character> = LazyLock::new(|| {
         RawCharacter::mannequin()
-            .build(&ImportOptions::with_curves())
+            .build(&with_curves())
             .unwrap()
             .character
     });
@@ -192,7 +192,7 @@ fn saved(bytes: &[u8]) -> bool {
 
 fn saved_seeds() -> Vec<Vec<u8>> {
     let files = [arm().glb()];
-    let options = ImportOptions::with_curves();
+    let options = with_curves();
     let characters = files
         .iter()
         .map(|file| throng_import::bytes(file, &options).unwrap());
@@ -314,4 +314,11 @@ pub(super) fn corpus(name: &str) -> Vec<Vec<u8>> {
         .iter()
         .map(|path| std::fs::read(path).unwrap())
         .collect()
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

@@ -164,7 +164,8 @@ fn clips_are_those_of_a_description_given_later() {
     let folder = Folder::with(WHOLE);
     let plain = ImportOptions {
         sidecar: false,
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     };
     let plain = folder.import(&plain).unwrap();
     let whole = folder.import(&ImportOptions::default()).unwrap();

@@ -36,7 +36,7 @@ fn data_says_the_same_as_text() {
 
 #[test]
 fn a_character_with_curves_takes_everything_later() {
-    let later = model(&ImportOptions::with_curves()).character;
+    let later = model(&with_curves()).character;
     check_whole(&later.with_animation(&whole()).unwrap());
 }
 
@@ -102,7 +102,7 @@ name = 'Walk'
 root_motion = { reference = { frame = { clip = 'Run', time_s = 0.75 } } }
 ";
     let desc = AnimationDesc::from_toml("doll.toml", text).unwrap();
-    let plain = model(&ImportOptions::with_curves()).character;
+    let plain = model(&with_curves()).character;
     let hips = plain.skeleton().joint("Hips").unwrap();
     let z_m = |character: &Character, name: &str, time_s| {
         let clip = &character.clips()[character.clip(name).unwrap().index()];
@@ -187,4 +187,11 @@ fn the_mannequin_brings_its_own() {
     let weight = |name| upper.weights()[mannequin.skeleton().joint(name).unwrap().index()];
     assert_eq!((weight("Head"), weight("Hips")), (1.0, 0.0));
     assert!(weight("Spine") > 0.0 && weight("Spine") < 1.0);
+}
+
+fn with_curves() -> ImportOptions {
+    ImportOptions {
+        curves: true,
+        ..ImportOptions::default()
+    }
 }

@@ -16,7 +16,8 @@ use throng::palette::Mat3x4;
 fn options() -> ImportOptions {
     ImportOptions {
         keep_order: true,
-        ..ImportOptions::with_curves()
+        curves: true,
+        ..ImportOptions::default()
     }
 }
 
