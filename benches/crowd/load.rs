@@ -168,12 +168,12 @@ impl Load {
             let (play, fade) = plays(self.kind, &CLIPS, number);
             let spawn = Spawn {
                 play,
-                driven,
+                state_machine: driven,
                 ..Spawn::default()
             };
             let instance = self.crowd.spawn(id, &spawn)?;
             let actor = if driven {
-                self.animator.add_driven()?
+                self.animator.add_with_state_machine()?
             } else {
                 self.animator.add(play)?
             };

@@ -265,7 +265,7 @@ impl Scene {
                 speed: person.speed,
                 ..Play::REST
             },
-            driven,
+            state_machine: driven,
             skinning_stage: self.skinning.mode,
             ..Spawn::default()
         };

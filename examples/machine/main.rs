@@ -44,7 +44,7 @@ fn main() -> Result<(), Words> {
     };
     let character = builtin::mannequin()?.character.with_animation(&animation)?;
     let mut animator = Animator::new(&character)?;
-    let hero = animator.add_driven()?;
+    let hero = animator.add_with_state_machine()?;
     let mut script = SCRIPT.iter().peekable();
     for frame in 0..=390 {
         let now_s = f64::from(frame) * FRAME_S;

@@ -22,7 +22,7 @@ fn main() -> Result<(), Words> {
     let speed = animator.state_machine()?.parameter("speed")?;
     let mut walkers = Vec::new();
     for _ in 0..CHARACTERS {
-        let walker = animator.add_driven()?;
+        let walker = animator.add_with_state_machine()?;
         animator
             .actor_mut(walker)?
             .set_root_motion(RootMotionMode::Apply);

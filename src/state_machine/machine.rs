@@ -74,7 +74,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// let character = RawCharacter::mannequin().build(&options)?.character;
 ///
 /// let mut animator = Animator::new(&character)?;
-/// let hero = animator.add_driven()?;
+/// let hero = animator.add_with_state_machine()?;
 /// animator.actor_mut(hero)?.set_parameter("speed", 1.5)?;
 /// animator.update(0.25)?;
 /// let status = animator.actor(hero)?.layer_status(0)?;

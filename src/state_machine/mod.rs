@@ -60,7 +60,7 @@
 //! "#;
 //! let character = throng::builtin::mannequin()?.character;
 //! let mut animator = Animator::new(&character.with_animation_toml("guard.toml", text)?)?;
-//! let guard = animator.add_driven()?;
+//! let guard = animator.add_with_state_machine()?;
 //! animator.update(0.0)?;
 //! animator.actor_mut(guard)?.set_parameter("dead", true)?;
 //!

@@ -31,7 +31,7 @@ fn refused(table: &[(&str, Call, &str)]) {
     let mut animator = Animator::new(&character).unwrap();
     let head = AimJoint::new(character.skeleton().joint("Head").unwrap(), 1.0);
     animator.add_solver(Aim::new(vec![head], Vec3::Z)).unwrap();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     for (case, call, words) in table {
         call(animator.live_mut(id)).fails_in(case, words);
     }
@@ -63,7 +63,7 @@ fn a_layer_of_the_state_machine_is_named_with_a_way_out() {
     let mannequin = builtin::mannequin().unwrap().character;
     let character = mannequin.with_animation_toml("m.toml", MACHINE).unwrap();
     let mut animator = Animator::new(&character).unwrap();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     let mut actor = animator.live_mut(id);
     actor.play(Play::new("Wave").layer(1)).unwrap();
     actor.stop_state_machine(0.0).unwrap();

@@ -61,7 +61,7 @@ impl Game {
         let clip = ["sway", "turn", "walk"][rng.below(3)];
         let modes = [SpringMode::Off, SpringMode::Picture, SpringMode::Game];
         let spawn = Spawn {
-            driven: rng.chance(3),
+            state_machine: rng.chance(3),
             springs: modes[rng.below(3)],
             root_motion: [RootMotionMode::Ignore, RootMotionMode::Apply][rng.below(2)],
             ..placed(
@@ -69,7 +69,7 @@ impl Game {
                 Play::new(clip).speed(rng.range(-1.0, 2.0).into()),
             )
         };
-        let spawn = match spawn.driven {
+        let spawn = match spawn.state_machine {
             true => Spawn {
                 play: Play::REST,
                 ..spawn

@@ -78,7 +78,7 @@ impl Crowd {
         let solver = animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
         let plain = (0..ACTORS * 3 / 4).map(|_| animator.add("Walk").unwrap());
         let plain: Vec<_> = plain.collect();
-        let driven = (0..ACTORS / 4).map(|_| animator.add_driven().unwrap());
+        let driven = (0..ACTORS / 4).map(|_| animator.add_with_state_machine().unwrap());
         let driven = driven.collect();
         for id in plain.iter().step_by(10) {
             let mode = RootMotionMode::Apply;

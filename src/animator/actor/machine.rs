@@ -17,7 +17,7 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
-    pub fn add_driven(&mut self) -> Result<ActorId> {
+    pub fn add_with_state_machine(&mut self) -> Result<ActorId> {
         self.library.expect_state_machine()?;
         let id = self.add_actor();
         self.actor_mut(id)?.start_state_machine()?;

@@ -51,7 +51,7 @@ pub struct Spawn<'a> {
     /// True if the character's state machine drives it.
     ///
     /// Then `play` and `layers` are for layers above the machine's.
-    pub driven: bool,
+    pub state_machine: bool,
     /// Values of state machine parameters, by name. They choose the first states.
     ///
     /// Values are as in [`Actor::set_parameter`](crate::Actor::set_parameter): `1.4.into()`, or
@@ -98,7 +98,7 @@ impl Default for Spawn<'_> {
             user_data: 0,
             play: Play::REST,
             layers: &[],
-            driven: false,
+            state_machine: false,
             parameters: &[],
             root_motion: RootMotionMode::Ignore,
             skinning_stage: SkinningStage::Vertex,
@@ -229,12 +229,12 @@ impl Crowd {
     ) -> Result<ActorId> {
         let animator = self.animators.of_mut(character)?;
         animator.expect_actor(more);
-        let actor = match spawn.driven {
+        let actor = match spawn.state_machine {
             false => animator.add(spawn.play)?,
-            true => animator.add_driven()?,
+            true => animator.add_with_state_machine()?,
         };
         let plays = spawn.play.clip.is_some() || spawn.play.blend_space.is_some();
-        if spawn.driven
+        if spawn.state_machine
             && plays
             && let Err(why) = animator.actor_mut(actor)?.play(spawn.play)
         {

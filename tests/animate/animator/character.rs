@@ -59,14 +59,14 @@ fn events_have_the_names_of_the_character() {
     let last = animator.events().last().unwrap();
     assert!(matches!(last.kind, AnimationEventKind::Finished { .. }));
     assert_eq!(last.id, id);
-    assert!(animator.add_driven().is_err());
+    assert!(animator.add_with_state_machine().is_err());
 }
 
 #[test]
 fn a_machine_drives_actors_and_layers_lie_above_it() {
     let character = character(true);
     let mut animator = Animator::new(&character).unwrap();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
     let (speed, layers) = (machine.parameter("speed").unwrap(), machine.layer_count());
@@ -119,7 +119,7 @@ fn palettes_are_those_of_what_plays() {
         }
         ids.push(id);
     }
-    ids.push(animator.add_driven().unwrap());
+    ids.push(animator.add_with_state_machine().unwrap());
     for frame in 1..30 {
         let now_s = 0.04 * f64::from(frame);
         animator.update(now_s).unwrap();
@@ -238,7 +238,7 @@ motion.clip = "Idle"
         .with_animation_toml("mannequin.toml", MACHINE)
         .unwrap();
     let mut animator = Animator::new(&character).unwrap();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     animator.update(0.0).unwrap();
     animator.update(0.37).unwrap();
     let clip = |name: &str| &character.clips()[character.clip(name).unwrap().index()];

@@ -97,7 +97,7 @@ fn transforms_can_be_read() {
 fn whether_a_state_machine_drives_can_be_read() {
     let mut rng = Rng::new(3);
     let mut animator = world().driven(made_machine(&mut rng));
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     let mut actor = animator.live_mut(id);
     assert!(actor.has_state_machine());
     actor.stop_state_machine(0.0).unwrap();

@@ -186,7 +186,7 @@ fn command(
             Ok(())
         }
         2 => {
-            ids.push(animator.add_driven()?);
+            ids.push(animator.add_with_state_machine()?);
             Ok(())
         }
         3 => animator.remove(actor),
@@ -384,7 +384,7 @@ fn wrong_values_are_named() {
     let gone = animator.add("Walk").unwrap();
     animator.remove(gone).unwrap();
     let id = animator.add("Walk").unwrap();
-    let driven = animator.add_driven().unwrap();
+    let driven = animator.add_with_state_machine().unwrap();
     animator.update(0.5).unwrap();
     let before = state(&animator, id);
     let strange = Strange::new(world);

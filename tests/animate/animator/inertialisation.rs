@@ -204,7 +204,7 @@ fn machine() -> StateMachineDesc {
 fn a_state_machine_cuts_at_its_own_time() {
     let run = |frame_s: f64| {
         let mut animator = world().driven(machine());
-        let id = animator.add_driven().unwrap();
+        let id = animator.add_with_state_machine().unwrap();
         let (mut poses, mut now_s) = (Vec::new(), 0.0);
         let mut most = 0.0_f64;
         for tick in 0..=32 {

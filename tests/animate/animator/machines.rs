@@ -14,7 +14,7 @@ fn a_parameter_that_moves_arrives() {
     let world = world();
     let mut animator = world.driven(made_machine(&mut Rng::new(3)));
     let machine = animator.state_machine().unwrap().clone();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     let x = machine.parameter("x").unwrap();
     animator.update(0.0).unwrap();
     animator.live_mut(id).set_parameter(x, 0.0).unwrap();
@@ -51,7 +51,7 @@ fn what_moves_does_not_depend_on_updates() {
     for seed in 0..20 {
         let mut rng = Rng::new(seed);
         let mut animator = world().driven(made_machine(&mut rng));
-        let driven = animator.add_driven().unwrap();
+        let driven = animator.add_with_state_machine().unwrap();
         let blended = animator.add(Play::blend_space("line").at(0.4)).unwrap();
         let mut both = [animator.clone(), animator];
         let mut now_s = 0.0;
@@ -99,7 +99,7 @@ fn what_moves_does_not_depend_on_updates() {
 fn parameters_have_names_and_ids() {
     let mut animator = world().driven(made_machine(&mut Rng::new(3)));
     let machine = animator.state_machine().unwrap().clone();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     let mut actor = animator.live_mut(id);
     for (by_name, (by_id, name, _)) in [0.25_f32, 0.5].into_iter().zip(machine.parameters()) {
         actor.set_parameter(name, by_name).unwrap();

@@ -103,7 +103,7 @@ fn populated(character: &Character) -> Animator {
     let fading = animator.add("Walk").unwrap();
     let waving = animator.add("Idle").unwrap();
     let pacing = animator.add(Play::blend_space("pace").at(1.3)).unwrap();
-    let driven = animator.add_driven().unwrap();
+    let driven = animator.add_with_state_machine().unwrap();
     let posed = animator.add("Idle").unwrap();
     animator.update(5.1).unwrap();
     let run = Play::new("Run").fade_s(0.4).synced();

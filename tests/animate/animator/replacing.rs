@@ -87,7 +87,7 @@ impl Model<'_> {
         let ids: Vec<ActorId> = self.animator.actors().collect();
         if ids.is_empty() || self.rng.chance(8) {
             match self.rng.chance(2) {
-                true => drop(self.animator.add_driven()),
+                true => drop(self.animator.add_with_state_machine()),
                 false => drop(self.animator.add("Walk").unwrap()),
             }
             return;

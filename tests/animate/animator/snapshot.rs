@@ -91,7 +91,7 @@ pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
     let ids: Vec<ActorId> = animator.actors().collect();
     if ids.is_empty() || rng.chance(8) {
         match rng.below(3) {
-            0 => animator.add_driven().unwrap(),
+            0 => animator.add_with_state_machine().unwrap(),
             _ => animator.add("Walk").unwrap(),
         };
         return;

@@ -104,7 +104,7 @@ fn speeds(character: &Character, clips: [&str; 2]) -> [f32; 2] {
 fn both(character: &Character, speed: f32) -> (Animator, [ActorId; 2]) {
     let mut animator = Animator::new(character).unwrap();
     let blended = animator.add(Play::blend_space("gaits").at(speed)).unwrap();
-    let driven = animator.add_driven().unwrap();
+    let driven = animator.add_with_state_machine().unwrap();
     animator
         .live_mut(driven)
         .set_parameter("speed", speed)

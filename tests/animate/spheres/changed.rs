@@ -104,7 +104,7 @@ fn run(character: &Character, operations: &[Operation]) -> (usize, usize) {
         match what {
             "add" if ids.len() < 40 => {
                 let id = if rng.chance(2) {
-                    animator.add_driven().unwrap()
+                    animator.add_with_state_machine().unwrap()
                 } else {
                     animator.add(Play::new("Walk")).unwrap()
                 };

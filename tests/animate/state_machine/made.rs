@@ -99,7 +99,7 @@ impl Driven {
         animator.update(now_s).unwrap();
         let clips = character.clips().iter();
         Self {
-            id: animator.add_driven().unwrap(),
+            id: animator.add_with_state_machine().unwrap(),
             animator,
             durations_s: clips.map(|clip| clip.duration_s()).collect(),
         }

@@ -84,7 +84,7 @@ fn state_machines_tell_whom_they_move() {
     each(|setup| {
         let mut world = World::new(setup, SMALL);
         let spawn = Spawn {
-            driven: true,
+            state_machine: true,
             ..Spawn::default()
         };
         let ids = [0, 3].map(|kind| {

@@ -18,7 +18,7 @@ fn the_example_of_the_page_drives_a_character() {
         "sword"
     );
     let mut animator = Animator::new(&character).unwrap();
-    let id = animator.add_driven().unwrap();
+    let id = animator.add_with_state_machine().unwrap();
     animator.update(0.1).unwrap();
     let state = |animator: &Animator, layer| {
         let status = animator.live(id).layer_status(layer).unwrap();
