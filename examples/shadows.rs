@@ -19,7 +19,7 @@ use shadow::ShadowImage;
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
-use throng::skin::{Faces, Ray};
+use throng::skin::{CullMode, Ray};
 use throng::{CharacterDesc, Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View, builtin};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 
@@ -206,7 +206,7 @@ fn pick(crowd: &mut Crowd, [x, y]: [u32; 2]) -> Result<(), Box<dyn Error>> {
         origin: view.eye,
         direction: near - view.eye,
     };
-    let Some(picked) = crowd.pick(&ray, Faces::Drawn, view.mask)? else {
+    let Some(picked) = crowd.pick(&ray, CullMode::Material, view.mask)? else {
         say(&format!("pixel {x},{y}: no character"));
         return Ok(());
     };

@@ -8,7 +8,7 @@ use std::time::Instant;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
-use throng::skin::Faces;
+use throng::skin::CullMode;
 use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 use throng_standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
@@ -398,7 +398,7 @@ impl Show {
 
     /// Finds the character at a pixel, shows it in red from the next frame on, and describes it.
     pub(crate) fn pick(&mut self, view: &View, Pixel(pixel): Pixel) -> Result<String> {
-        let hit = self.crowd.pick(&view.ray(pixel), Faces::Drawn, view.mask)?;
+        let hit = self.crowd.pick(&view.ray(pixel), CullMode::Material, view.mask)?;
         let Some(hit) = hit else {
             return Ok(format!("picked       nobody at {pixel}"));
         };

@@ -17,7 +17,7 @@ mod vertices;
 
 #[cfg(feature = "vulkan")]
 pub(crate) use pick::DRay;
-pub use pick::{Faces, Hit, Posed, Ray};
+pub use pick::{CullMode, Hit, Posed, Ray};
 pub use pose_steps::PoseSteps;
 pub(crate) use reach::{Nodes, Poses, Posing, Reach, ReachRig};
 pub use skinned_layout::{SkinnedLayout, SkinnedStreams};

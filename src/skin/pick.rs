@@ -18,20 +18,20 @@ pub struct Ray {
     pub direction: Vec3,
 }
 
-/// The triangle sides that a ray can hit.
+/// The triangle sides that a ray passes through.
 ///
 /// The front of a deformed triangle is the side from which its corners are counter-clockwise, or
 /// clockwise if the pose flips the triangle. Triangles that blend joints which flip at different
 /// times are hit from both sides, just as they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Faces {
-    /// The sides that are drawn: the front, and also the back if the material is double-sided.
+pub enum CullMode {
+    /// As drawn: the back, unless the material is double-sided.
     #[default]
-    Drawn,
-    /// The front only.
-    Front,
-    /// Both sides.
-    Both,
+    Material,
+    /// The back.
+    Back,
+    /// Neither: the ray can hit both sides.
+    None,
 }
 
 /// The hit of a ray on a character.
@@ -57,7 +57,7 @@ pub struct Hit {
 /// ```
 /// use throng::glam::{Affine3A, Vec3};
 /// use throng::palette::Mat3x4;
-/// use throng::skin::{Faces, Posed, Ray, Skinner};
+/// use throng::skin::{CullMode, Posed, Ray, Skinner};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skinner = Skinner::new(&character)?;
@@ -66,7 +66,7 @@ pub struct Hit {
 /// let posed = Posed::new(&character, &skinner, &palette, &weights)
 ///     .at(Affine3A::from_translation(Vec3::X));
 /// let ray = Ray { origin: Vec3::new(1.0, 1.2, 5.0), direction: Vec3::NEG_Z };
-/// let hit = posed.pick(&ray, Faces::Drawn)?.expect("the ray meets the chest");
+/// let hit = posed.pick(&ray, CullMode::Material)?.expect("the ray meets the chest");
 /// assert!(!hit.back_face && hit.position.x.abs() < 1e-3);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -211,8 +211,8 @@ impl<'a> Posed<'a> {
     /// - The palette is not finite.
     /// - Lengths or weights are invalid, as for [`Skinner::skin`].
     /// - The transform of [`Self::at`] is not invertible.
-    pub fn pick(&self, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
-        self.nearest(&DRay::new(ray)?, faces, f64::INFINITY)
+    pub fn pick(&self, ray: &Ray, cull: CullMode) -> Result<Option<Hit>> {
+        self.nearest(&DRay::new(ray)?, cull, f64::INFINITY)
     }
 
     /// Finds all hits of a ray on the character, nearest first.
@@ -222,17 +222,17 @@ impl<'a> Posed<'a> {
     ///
     /// # Errors
     /// As [`Self::pick`].
-    pub fn pick_all(&self, ray: &Ray, faces: Faces) -> Result<Vec<Hit>> {
+    pub fn pick_all(&self, ray: &Ray, cull: CullMode) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
-        self.each_hit(&DRay::new(ray)?, faces, |hit| hits.push(hit))?;
+        self.each_hit(&DRay::new(ray)?, cull, |hit| hits.push(hit))?;
         order::sort_by(&mut hits, |a: &Hit, b| a.distance.total_cmp(&b.distance));
         Ok(hits)
     }
 
     /// The nearest hit before `limit`, with the ray in world space.
-    pub(crate) fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
+    pub(crate) fn nearest(&self, world: &DRay, cull: CullMode, limit: f64) -> Result<Option<Hit>> {
         let (mut nearest, mut limit) = (None, limit);
-        self.each_hit(world, faces, |hit| {
+        self.each_hit(world, cull, |hit| {
             if hit.distance < limit {
                 (nearest, limit) = (Some(hit), hit.distance);
             }
@@ -242,7 +242,7 @@ impl<'a> Posed<'a> {
 
     /// Calls `each` with all hits, in the order of primitives and triangles. The ray is in world
     /// space.
-    pub(crate) fn each_hit(&self, world: &DRay, faces: Faces, each: impl FnMut(Hit)) -> Result<()> {
+    pub(crate) fn each_hit(&self, world: &DRay, cull: CullMode, each: impl FnMut(Hit)) -> Result<()> {
         self.check()?;
         let affine = &self.world_from_model;
         let world_from_model = DAffine3 {
@@ -264,7 +264,7 @@ impl<'a> Posed<'a> {
         if self.missed_by(&ray.line())? {
             return Ok(());
         }
-        self.each_in_model(&ray, faces, each)
+        self.each_in_model(&ray, cull, each)
     }
 
     fn check(&self) -> Result<()> {
@@ -293,7 +293,7 @@ impl<'a> Posed<'a> {
     }
 
     /// Calls `each` with all hits of a ray in character space.
-    fn each_in_model(&self, ray: &DRay, faces: Faces, mut each: impl FnMut(Hit)) -> Result<()> {
+    fn each_in_model(&self, ray: &DRay, cull: CullMode, mut each: impl FnMut(Hit)) -> Result<()> {
         let line = ray.line();
         let character = self.character;
         let flips = self.skinner.flips(self.palette);
@@ -312,10 +312,10 @@ impl<'a> Posed<'a> {
                 if line.misses_all(positions) {
                     return;
                 }
-                let both = match faces {
-                    Faces::Both => true,
-                    Faces::Front => false,
-                    Faces::Drawn => is_drawn_from_behind(character, primitive),
+                let both = match cull {
+                    CullMode::None => true,
+                    CullMode::Back => false,
+                    CullMode::Material => is_drawn_from_behind(character, primitive),
                 };
                 for (triangle, corners) in primitive.indices.chunks_exact(3).enumerate() {
                     let (facing, first) = (self.skinner.facing(number, triangle), corners[0]);

@@ -13,7 +13,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, SkinningMethod};
-use throng::skin::{Faces, Posed, Ray, Skinner};
+use throng::skin::{CullMode, Posed, Ray, Skinner};
 use throng::{Attachment, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
@@ -156,7 +156,7 @@ fn what_is_picked_is_what_is_drawn() {
                 id.map(|id| all.iter().position(|other| *other == id).unwrap())
             };
             let of_view: Vec<_> = texels()
-                .map(|(x, y)| index(frame.pick(views[0], &ray(x, y), Faces::Drawn).unwrap()))
+                .map(|(x, y)| index(frame.pick(views[0], &ray(x, y), CullMode::Material).unwrap()))
                 .collect();
             frames.submit(&setup.context, 0);
             frames.wait(&setup.context, 0);
@@ -175,7 +175,7 @@ fn what_is_picked_is_what_is_drawn() {
             );
             if camera.list.is_none() {
                 for ((x, y), want) in texels().zip(&of_view) {
-                    let hit = crowd.pick(&ray(x, y), Faces::Drawn, mask).unwrap();
+                    let hit = crowd.pick(&ray(x, y), CullMode::Material, mask).unwrap();
                     assert_eq!(index(hit), *want, "round {round}: {x}, {y}");
                 }
             }
@@ -214,7 +214,7 @@ fn changes_between_frames_are_seen() {
             direction: Vec3::NEG_Z,
         };
         let pick = |crowd: &mut Crowd| {
-            let hit = crowd.pick(&ray, Faces::Drawn, 1).unwrap();
+            let hit = crowd.pick(&ray, CullMode::Material, 1).unwrap();
             hit.map(|hit| hit.instance)
         };
         assert_eq!(pick(&mut crowd), Some(near));
@@ -234,7 +234,7 @@ fn changes_between_frames_are_seen() {
         let mut it = crowd.live_mut(far);
         it.set_part_visible(part, false).unwrap();
         assert_eq!(pick(&mut crowd), None);
-        let both = crowd.pick(&ray, Faces::Both, 1).unwrap();
+        let both = crowd.pick(&ray, CullMode::None, 1).unwrap();
         assert_eq!(both.map(|hit| hit.instance), Some(far), "its back");
         let mut it = crowd.live_mut(far);
         it.set_part_visible(part, true).unwrap();
@@ -245,7 +245,7 @@ fn changes_between_frames_are_seen() {
             direction: Vec3::ZERO,
             ..ray
         };
-        let said = crowd.pick(&nowhere, Faces::Drawn, 1);
+        let said = crowd.pick(&nowhere, CullMode::Material, 1);
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
         setup.destroy(crowd);
     });
@@ -294,15 +294,15 @@ fn hits_in_a_crowd_are_those_of_its_characters() {
             let mut expected = Vec::new();
             for ((id, world, _), palette) in all.iter().zip(palettes.chunks(entries)) {
                 let posed = Posed::new(&character, &skinner, palette, &weights).at(*world);
-                let of_one = posed.pick_all(&ray, Faces::Both).unwrap();
+                let of_one = posed.pick_all(&ray, CullMode::None).unwrap();
                 expected.extend(of_one.into_iter().map(|hit| (hit.distance, *id)));
             }
             expected.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let found = crowd.pick_all(&ray, Faces::Both, 1).unwrap();
+            let found = crowd.pick_all(&ray, CullMode::None, 1).unwrap();
             let ids = |hit: &InstanceHit| (hit.hit.distance, hit.instance);
             let found: Vec<_> = found.iter().map(ids).collect();
             assert_eq!(found, expected, "ray {number}");
-            let nearest = crowd.pick(&ray, Faces::Both, 1).unwrap();
+            let nearest = crowd.pick(&ray, CullMode::None, 1).unwrap();
             let nearest = nearest.map(|hit| hit.hit.distance);
             assert_eq!(nearest, expected.first().map(|(distance, _)| *distance));
             hits += expected.len();

@@ -13,7 +13,7 @@ use throng::glam::{Affine3A, Vec3};
 use throng::palette::Mat3x4;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
-use throng::skin::{Faces, Ray};
+use throng::skin::{CullMode, Ray};
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, SkinningStage,
     Stats, View, builtin,
@@ -233,7 +233,7 @@ fn views_and_rays_find_what_the_gpu_places() {
             }
         };
         let pick = |stage: &mut Stage, ray: Ray| {
-            let hit = stage.crowd.pick(&ray, Faces::Both, u32::MAX).unwrap();
+            let hit = stage.crowd.pick(&ray, CullMode::None, u32::MAX).unwrap();
             hit.map(|hit| hit.instance)
         };
         let ray = aim(&stage, 0.4);

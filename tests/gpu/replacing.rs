@@ -13,7 +13,7 @@ use throng::glam::{Affine3A, Vec3, vec3};
 use throng::import::RawCharacter;
 use throng::mesh::AlphaMode;
 use throng::palette::{Mat3x4, SkinningMethod};
-use throng::skin::{Faces, Ray};
+use throng::skin::{CullMode, Ray};
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, Processor,
     SkinningStage, Spawn, SpringMode, Stages, View, WarmUp,
@@ -487,9 +487,9 @@ fn all_hits_are_found_and_lie_in_the_bounds() {
             let (x, y) = (step as f32 % 20.0 * 0.2 - 2.0, step as f32 / 60.0 + 0.01);
             let all = stage
                 .crowd
-                .pick_all(&ray(x, y), Faces::Both, u32::MAX)
+                .pick_all(&ray(x, y), CullMode::None, u32::MAX)
                 .unwrap();
-            let first = stage.crowd.pick(&ray(x, y), Faces::Both, u32::MAX).unwrap();
+            let first = stage.crowd.pick(&ray(x, y), CullMode::None, u32::MAX).unwrap();
             let distance = first.map(|hit| hit.hit.distance);
             assert_eq!(all.first().map(|hit| hit.hit.distance), distance);
             assert!(all.is_sorted_by_key(|hit| hit.hit.distance));

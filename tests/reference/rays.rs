@@ -8,7 +8,7 @@ use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
 use throng::palette::PaletteEntry;
 use throng::skeleton::Transform;
-use throng::skin::{Faces, PosedVertices, Ray, Skinner};
+use throng::skin::{CullMode, PosedVertices, Ray, Skinner};
 
 /// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and
 /// side.
@@ -48,15 +48,15 @@ pub fn brute(
     character: &Character,
     vertices: &[PosedVertices],
     ray: &Ray,
-    faces: Faces,
+    cull: CullMode,
 ) -> Option<f64> {
     let mut best = None;
     for (primitive, vertices) in character.primitives().iter().zip(vertices) {
         let material = &character.materials()[primitive.material as usize];
-        let both = match faces {
-            Faces::Both => true,
-            Faces::Front => false,
-            Faces::Drawn => material.double_sided,
+        let both = match cull {
+            CullMode::None => true,
+            CullMode::Back => false,
+            CullMode::Material => material.double_sided,
         };
         for triangle in primitive.indices.chunks_exact(3) {
             let corners = [0, 1, 2].map(|c| vertices.positions[triangle[c] as usize].as_dvec3());

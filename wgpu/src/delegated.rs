@@ -46,7 +46,7 @@ use throng::animator::{AnimationEvent, Animator, EventName};
 use throng::character::Character;
 use throng::glam::Affine3A;
 use throng::gpu::{PosedBy, ScopeTime};
-use throng::skin::{Faces, Ray};
+use throng::skin::{CullMode, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
     InstanceId, ListId, Misfit, MoreInstances, Spawn, Stages, Stats, ViewId, ViewStats, WarmUp,
@@ -176,9 +176,9 @@ delegated! {
         /// Moves many instances.
         try_mut set_transforms(transforms: &[(InstanceId, Affine3A)]) -> ();
         /// Finds the nearest hit of a ray.
-        try_mut pick(ray: &Ray, faces: Faces, view_mask: u32) -> Option<InstanceHit>;
+        try_mut pick(ray: &Ray, cull: CullMode, view_mask: u32) -> Option<InstanceHit>;
         /// Finds all hits of a ray.
-        try_mut pick_all(ray: &Ray, faces: Faces, view_mask: u32) -> Vec<InstanceHit>;
+        try_mut pick_all(ray: &Ray, cull: CullMode, view_mask: u32) -> Vec<InstanceHit>;
         /// Goes back to a snapshot.
         try_mut restore(from: &CrowdSnapshot) -> ();
         /// The processors that run the stages.
@@ -240,9 +240,9 @@ delegated! {
         /// Makes a list of instances for views of this frame.
         try_mut make_list(instances: &[InstanceId]) -> ListId;
         /// Finds the nearest hit of a ray on what a view shows.
-        try_mut pick(view: ViewId, ray: &Ray, faces: Faces) -> Option<InstanceHit>;
+        try_mut pick(view: ViewId, ray: &Ray, cull: CullMode) -> Option<InstanceHit>;
         /// Finds all hits of a ray on what a view shows.
-        try_mut pick_all(view: ViewId, ray: &Ray, faces: Faces) -> Vec<InstanceHit>;
+        try_mut pick_all(view: ViewId, ray: &Ray, cull: CullMode) -> Vec<InstanceHit>;
         /// The level of detail at which a view shows an instance.
         try_get level(view: ViewId, instance: InstanceId) -> Option<u32>;
         /// World space from the character space of an instance in this picture.

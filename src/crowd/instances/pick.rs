@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
 use crate::mesh::PartId;
 use crate::order;
-use crate::skin::{DRay, Faces, Hit, Posed, Ray};
+use crate::skin::{CullMode, DRay, Hit, Posed, Ray};
 use bytemuck::Zeroable;
 use glam::Vec3;
 
@@ -57,10 +57,10 @@ impl Crowd {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
     #[doc(alias = "raycast")]
-    pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
+    pub fn pick(&mut self, ray: &Ray, cull: CullMode, view_mask: u32) -> Result<Option<InstanceHit>> {
         self.scene.activate_changed(&mut self.animators);
         self.follow_all()?;
-        self.nearest(ray, faces, |scene, index| {
+        self.nearest(ray, cull, |scene, index| {
             scene.visibility.mask_shows(view_mask, index)
         })
     }
@@ -75,12 +75,12 @@ impl Crowd {
     pub fn pick_all(
         &mut self,
         ray: &Ray,
-        faces: Faces,
+        cull: CullMode,
         view_mask: u32,
     ) -> Result<Vec<InstanceHit>> {
         self.scene.activate_changed(&mut self.animators);
         self.follow_all()?;
-        self.all(ray, faces, |scene, index| {
+        self.all(ray, cull, |scene, index| {
             scene.visibility.mask_shows(view_mask, index)
         })
     }
@@ -89,14 +89,14 @@ impl Crowd {
     pub(crate) fn nearest(
         &mut self,
         ray: &Ray,
-        faces: Faces,
+        cull: CullMode,
         is_shown: impl Fn(&Scene, u32) -> bool,
     ) -> Result<Option<InstanceHit>> {
         let ray = DRay::new(ray)?;
         self.update_gpu_worlds();
         let (mut nearest, mut limit) = (None, f64::INFINITY);
         self.each_posed(&ray, is_shown, |it, posed| {
-            if let Some(hit) = posed.nearest(&ray, faces, limit)? {
+            if let Some(hit) = posed.nearest(&ray, cull, limit)? {
                 limit = hit.distance;
                 nearest = Some(it.hit(hit));
             }
@@ -109,14 +109,14 @@ impl Crowd {
     pub(crate) fn all(
         &mut self,
         ray: &Ray,
-        faces: Faces,
+        cull: CullMode,
         is_shown: impl Fn(&Scene, u32) -> bool,
     ) -> Result<Vec<InstanceHit>> {
         let ray = DRay::new(ray)?;
         self.update_gpu_worlds();
         let mut hits = Vec::new();
         self.each_posed(&ray, is_shown, |it, posed| {
-            posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))?;
+            posed.each_hit(&ray, cull, |hit| hits.push(it.hit(hit)))?;
             Ok(f64::INFINITY)
         })?;
         order::sort_by(&mut hits, |a: &InstanceHit, b| {

@@ -5,7 +5,7 @@ use crate::crowd::visibility::shown::MAX_LISTS;
 use crate::crowd::{CharacterId, InstanceHit, InstanceId, ListId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::limit;
-use crate::skin::{Faces, Ray};
+use crate::skin::{CullMode, Ray};
 
 impl Frame<'_> {
     /// Finds the nearest hit of a ray on the instances that a prepared view shows.
@@ -17,9 +17,9 @@ impl Frame<'_> {
     /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
     /// or has no direction.
     #[doc(alias = "raycast")]
-    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
+    pub fn pick(&mut self, view: ViewId, ray: &Ray, cull: CullMode) -> Result<Option<InstanceHit>> {
         self.prepared_view(view)?;
-        self.crowd.nearest(ray, faces, |scene, index| {
+        self.crowd.nearest(ray, cull, |scene, index| {
             let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
             scene
                 .shown
@@ -33,9 +33,9 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// As [`Self::pick`].
-    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
+    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, cull: CullMode) -> Result<Vec<InstanceHit>> {
         self.prepared_view(view)?;
-        self.crowd.all(ray, faces, |scene, index| {
+        self.crowd.all(ray, cull, |scene, index| {
             let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
             scene
                 .shown

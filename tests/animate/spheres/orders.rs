@@ -77,7 +77,7 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
         8 => {
             let at = rng.range(0.0, 2.0);
             // There may be no blend space on the layer.
-            let _ = actor.set_blend_position(0, at, fade_s, 0.0);
+            let _ = actor.set_blend_position(0, at, fade_s);
         }
         9 => actor
             .set_speed(rng.below(3) as u8, f64::from(rng.range(-1.0, 2.0)))

@@ -12,7 +12,7 @@ use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
-use throng::skin::{Faces, Hit, Posed, PosedVertices, Ray, Skinner};
+use throng::skin::{CullMode, Hit, Posed, PosedVertices, Ray, Skinner};
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
@@ -60,7 +60,7 @@ fn nearest_hits<P: PaletteEntry>(rng: &mut Rng, character: &Character, palette: 
     let mut hits = 0;
     for number in 0..60 {
         let ray = ray_at(rng, bounds.center(), bounds.size());
-        let faces = [Faces::Both, Faces::Front, Faces::Drawn][number % 3];
+        let faces = [CullMode::None, CullMode::Back, CullMode::Material][number % 3];
         let hit = posed.pick(&ray, faces).unwrap();
         let want = brute(character, &vertices, &ray, faces);
         assert!(
@@ -122,11 +122,11 @@ fn no_ray_slips_through_a_closed_surface() {
                 origin,
                 direction: *target - origin,
             };
-            let hit = posed.pick(&ray, Faces::Both).unwrap();
+            let hit = posed.pick(&ray, CullMode::None).unwrap();
             let hit = hit.unwrap_or_else(|| panic!("{ray:?} slips through"));
             assert!(hit.back_face);
-            assert_eq!(posed.pick(&ray, Faces::Front).unwrap(), None);
-            assert_eq!(posed.pick(&ray, Faces::Drawn).unwrap(), None);
+            assert_eq!(posed.pick(&ray, CullMode::Back).unwrap(), None);
+            assert_eq!(posed.pick(&ray, CullMode::Material).unwrap(), None);
         }
     }
 }
@@ -142,7 +142,7 @@ fn double_sided_materials_are_met_from_behind() {
         let skinner = Skinner::new(&character).unwrap();
         let palette = [Mat3x4::IDENTITY];
         let posed = Posed::new(&character, &skinner, &palette, &[]);
-        let hit = posed.pick(&out, Faces::Drawn).unwrap();
+        let hit = posed.pick(&out, CullMode::Material).unwrap();
         assert_eq!(hit.map(|hit| hit.back_face), double_sided.then_some(true));
     }
 }
@@ -163,9 +163,9 @@ fn a_mirror_in_the_pose_turns_front_and_back_with_it() {
         origin: Vec3::ZERO,
         direction: Vec3::Z,
     };
-    let hit = posed.pick(&inward, Faces::Front).unwrap().unwrap();
+    let hit = posed.pick(&inward, CullMode::Back).unwrap().unwrap();
     assert!(!hit.back_face && hit.distance < 5.0);
-    assert_eq!(posed.pick(&outward, Faces::Front).unwrap(), None);
+    assert_eq!(posed.pick(&outward, CullMode::Back).unwrap(), None);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
     let mut hits = 0;
     for _ in 0..200 {
         let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
-        let each = instances.iter().map(|posed| posed.pick(&ray, Faces::Front));
+        let each = instances.iter().map(|posed| posed.pick(&ray, CullMode::Back));
         let each = (0..).zip(each.map(Result::unwrap));
         let each = each.filter_map(|(number, hit)| Some((number, hit?)));
         let got = each.min_by(|(_, a), (_, b)| a.distance.total_cmp(&b.distance));
@@ -254,7 +254,7 @@ fn bad_rays_and_transforms_are_refused() {
         origin: Vec3::ZERO,
         direction: Vec3::X,
     };
-    let refused = |posed: &Posed<'_>, ray: Ray| posed.pick(&ray, Faces::Both).unwrap_err();
+    let refused = |posed: &Posed<'_>, ray: Ray| posed.pick(&ray, CullMode::None).unwrap_err();
     let not_finite = |what: &'static str, value: f64| Error::Argument {
         what,
         why: ArgumentFault::NotFinite(value),
@@ -320,7 +320,7 @@ fn bad_rays_and_transforms_are_refused() {
             direction: Vec3::X * length,
             ..good
         };
-        assert!(posed.pick(&ray, Faces::Both).unwrap().unwrap().distance < 2.0);
+        assert!(posed.pick(&ray, CullMode::None).unwrap().unwrap().distance < 2.0);
     }
 }
 
@@ -344,14 +344,14 @@ fn hidden_parts_are_not_hit() {
         let hit = posed.pick(&ray, faces).unwrap();
         hit.map(|hit| (hit.primitive, hit.back_face))
     };
-    assert_eq!(hit(posed, Faces::Drawn), Some((0, false)));
+    assert_eq!(hit(posed, CullMode::Material), Some((0, false)));
     let without = |parts: &[_]| posed.hiding(parts.iter().copied()).unwrap();
-    assert_eq!(hit(without(&[front]), Faces::Drawn), None);
-    assert_eq!(hit(without(&[front]), Faces::Both), Some((1, true)));
-    assert_eq!(hit(without(&[back]), Faces::Both), Some((0, false)));
-    assert_eq!(hit(without(&[front, back]), Faces::Both), None);
+    assert_eq!(hit(without(&[front]), CullMode::Material), None);
+    assert_eq!(hit(without(&[front]), CullMode::None), Some((1, true)));
+    assert_eq!(hit(without(&[back]), CullMode::None), Some((0, false)));
+    assert_eq!(hit(without(&[front, back]), CullMode::None), None);
     let one_after_the_other = without(&[front]).hiding([back]).unwrap();
-    assert_eq!(hit(one_after_the_other, Faces::Both), None);
+    assert_eq!(hit(one_after_the_other, CullMode::None), None);
     // A part of another character, which this one lacks.
     let small = ball(false);
     let skinner = Skinner::new(&small).unwrap();

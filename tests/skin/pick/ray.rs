@@ -6,7 +6,7 @@ use throng::glam::Vec3;
 use throng::import::{RawCharacter, RawPrimitive};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::skin::{Faces, Hit, Posed, Ray, Skinner};
+use throng::skin::{CullMode, Hit, Posed, Ray, Skinner};
 
 const TRIANGLE: [Vec3; 3] = [
     Vec3::new(0.0, 0.0, 5.0),
@@ -32,7 +32,7 @@ fn hit(corners: [Vec3; 3], origin: Vec3, direction: Vec3) -> Option<Hit> {
     let skinner = Skinner::new(&character).unwrap();
     let palette = [Mat3x4::IDENTITY];
     let posed = Posed::new(&character, &skinner, &palette, &[]);
-    posed.pick(&Ray { origin, direction }, Faces::Both).unwrap()
+    posed.pick(&Ray { origin, direction }, CullMode::None).unwrap()
 }
 
 #[test]
