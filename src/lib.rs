@@ -158,7 +158,7 @@ mod crowd;
 pub use crate::crowd::Crowd;
 pub use animator::{
     Actor, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot, IkReport, IkSolver,
-    IkTarget, JointRef, Misfit, NameOrId, Play, Playing, Pose, RootMotionMode, ShowPose,
+    IkTarget, JointRef, NameOrId, Play, Playing, Pose, ReplaceIssue, RootMotionMode, ShowPose,
     SpringMode,
 };
 #[cfg(feature = "vulkan")]

@@ -398,7 +398,9 @@ impl Show {
 
     /// Finds the character at a pixel, shows it in red from the next frame on, and describes it.
     pub(crate) fn pick(&mut self, view: &View, Pixel(pixel): Pixel) -> Result<String> {
-        let hit = self.crowd.pick(&view.ray(pixel), CullMode::Material, view.mask)?;
+        let hit = self
+            .crowd
+            .pick(&view.ray(pixel), CullMode::Material, view.mask)?;
         let Some(hit) = hit else {
             return Ok(format!("picked       nobody at {pixel}"));
         };

@@ -85,9 +85,9 @@ pub use play::{Play, Playing};
 #[cfg(feature = "vulkan")]
 pub(crate) use played::Played;
 pub use record::PlayRecord;
-pub use replace::Misfit;
+pub use replace::ReplaceIssue;
 #[cfg(feature = "vulkan")]
-pub(crate) use replace::Misfits;
+pub(crate) use replace::ReplaceIssues;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]

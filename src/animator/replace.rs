@@ -14,7 +14,7 @@ use std::sync::Arc;
 ///
 /// See [`Animator::replace`] and `Crowd::replace_character`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct ReplaceIssue {
     /// The kind of thing, such as `clip`, `mask`, `state` or `part`.
     pub what: &'static str,
     /// Its name in the old character.
@@ -23,7 +23,7 @@ pub struct Misfit {
     pub affected: usize,
 }
 
-impl Display for Misfit {
+impl Display for ReplaceIssue {
     fn fmt(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
         let Self {
             what,
@@ -38,9 +38,9 @@ impl Display for Misfit {
     }
 }
 
-/// The misfits that were found so far, by kind and name.
+/// The issues that were found so far, by kind and name.
 #[derive(Debug, Default)]
-pub(crate) struct Misfits(BTreeMap<(&'static str, Box<str>), Users>);
+pub(crate) struct ReplaceIssues(BTreeMap<(&'static str, Box<str>), Users>);
 
 /// The number of actors that used something, and the last of them.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ struct Users {
     last: Option<u32>,
 }
 
-impl Misfits {
+impl ReplaceIssues {
     /// Counts an actor once for each thing. Without an actor, nobody uses the thing.
     pub(crate) fn note(&mut self, actor: Option<u32>, what: &'static str, name: &str) {
         let users = self.0.entry((what, name.into())).or_default();
@@ -58,14 +58,14 @@ impl Misfits {
         }
     }
 
-    pub(crate) fn list(self) -> Vec<Misfit> {
+    pub(crate) fn list(self) -> Vec<ReplaceIssue> {
         let all = self.0.into_iter();
-        let misfit = |((what, name), users): (_, Users)| Misfit {
+        let issue = |((what, name), users): (_, Users)| ReplaceIssue {
             what,
             name,
             affected: users.count,
         };
-        all.map(misfit).collect()
+        all.map(issue).collect()
     }
 }
 
@@ -101,8 +101,8 @@ impl Animator {
     /// let dancer = animator.add("Wave")?;
     ///
     /// file.animations.retain(|clip| &*clip.name != "Wave");
-    /// let misfits = animator.replace(&file.build(&ImportOptions::default())?.character)?;
-    /// assert_eq!(misfits[0].to_string(), "clip \"Wave\" is gone: 1 used it");
+    /// let issues = animator.replace(&file.build(&ImportOptions::default())?.character)?;
+    /// assert_eq!(issues[0].to_string(), "clip \"Wave\" is gone: 1 used it");
     /// assert_eq!(animator.actor(guard)?.playing().count(), 1);
     /// assert_eq!(animator.actor(dancer)?.playing().count(), 0);
     /// # Ok::<(), throng::Error>(())
@@ -111,19 +111,19 @@ impl Animator {
     /// # Errors
     /// None for a character that an importer made. The animator is unchanged then.
     #[doc(alias("reload", "hot reload"))]
-    pub fn replace(&mut self, character: &Character) -> Result<Vec<Misfit>> {
-        let mut misfits = Misfits::default();
-        self.replace_noting(character, None, &mut misfits)?;
-        Ok(misfits.list())
+    pub fn replace(&mut self, character: &Character) -> Result<Vec<ReplaceIssue>> {
+        let mut issues = ReplaceIssues::default();
+        self.replace_noting(character, None, &mut issues)?;
+        Ok(issues.list())
     }
 
-    /// Replaces the character, and adds what is gone to `misfits`. Poses that the caller set must
+    /// Replaces the character, and adds what is gone to `issues`. Poses that the caller set must
     /// fit the palette format `fits`, if there is one.
     pub(crate) fn replace_noting(
         &mut self,
         character: &Character,
         fits: Option<(Arc<Character>, PaletteFormat)>,
-        misfits: &mut Misfits,
+        issues: &mut ReplaceIssues,
     ) -> Result<()> {
         let mut fresh = Self::new(character)?;
         fresh.set_simd_level(self.simd_level())?;
@@ -144,16 +144,16 @@ impl Animator {
         self.solvers
             .adopt(&old.skeleton, &self.library.skeleton, &map.joints);
         for index in actors {
-            self.adopt(index, (&old, &map), misfits);
-            self.adopt_pose(index, (&old, &map), misfits);
+            self.adopt(index, (&old, &map), issues);
+            self.adopt_pose(index, (&old, &map), issues);
             self.changed(index);
         }
         Ok(())
     }
 
     /// Fits one actor to the new character.
-    fn adopt(&mut self, index: u32, (old, map): (&Library, &Mapping), misfits: &mut Misfits) {
-        let mut lost = |what, name: &str| misfits.note(Some(index), what, name);
+    fn adopt(&mut self, index: u32, (old, map): (&Library, &Mapping), issues: &mut ReplaceIssues) {
+        let mut lost = |what, name: &str| issues.note(Some(index), what, name);
         let now_s = self.now_s;
         let Self {
             library,
@@ -203,7 +203,12 @@ impl Animator {
 
     /// Fits the pose that the caller set for an actor. The actor loses it if the new skeleton or
     /// palette format cannot represent it.
-    fn adopt_pose(&mut self, index: u32, (old, map): (&Library, &Mapping), misfits: &mut Misfits) {
+    fn adopt_pose(
+        &mut self,
+        index: u32,
+        (old, map): (&Library, &Mapping),
+        issues: &mut ReplaceIssues,
+    ) {
         // Its clip has the joints of the old character.
         self.actors[index].own_clip = None;
         let Some(mut own) = self.actors[index].own_pose.take() else {
@@ -221,7 +226,7 @@ impl Animator {
         let mut mix = Mix::new(&self.library, &mut self.pools, layers, local_s);
         let is_pose = |record: &PlayRecord| record.has(PlayRecord::FLAG_POSE);
         if mix.records().iter().any(is_pose) {
-            misfits.note(Some(index), "pose", "set by the caller");
+            issues.note(Some(index), "pose", "set by the caller");
             mix.retain_records(|record| !is_pose(record));
         }
     }

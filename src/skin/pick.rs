@@ -242,7 +242,12 @@ impl<'a> Posed<'a> {
 
     /// Calls `each` with all hits, in the order of primitives and triangles. The ray is in world
     /// space.
-    pub(crate) fn each_hit(&self, world: &DRay, cull: CullMode, each: impl FnMut(Hit)) -> Result<()> {
+    pub(crate) fn each_hit(
+        &self,
+        world: &DRay,
+        cull: CullMode,
+        each: impl FnMut(Hit),
+    ) -> Result<()> {
         self.check()?;
         let affine = &self.world_from_model;
         let world_from_model = DAffine3 {

@@ -330,7 +330,7 @@ fn a_replacement_that_fails_keeps_the_old_character() {
         raw.images.push(Image::new("large", 1024, 1100, texels));
         let character = built(raw).character;
         let mut attempts = 0;
-        let mut seen_misfits = None;
+        let mut seen_issues = None;
         let seen = sweep_drawing(setup, |crowd, counted| {
             attempts += 1;
             let before: Vec<_> = crowd.instances().collect();
@@ -341,9 +341,9 @@ fn a_replacement_that_fails_keeps_the_old_character() {
             assert_eq!(after, before, "attempt {attempts}");
             let clips = |id| crowd.live(id).playing().count();
             assert!(after.into_iter().all(|id| clips(id) == 1));
-            replaced.map(|misfits| seen_misfits = Some(misfits))
+            replaced.map(|issues| seen_issues = Some(issues))
         });
-        assert_eq!(seen_misfits, Some(Vec::new()));
+        assert_eq!(seen_issues, Some(Vec::new()));
         for call in [
             "vkAllocateDescriptorSets",
             "vkAllocateMemory",

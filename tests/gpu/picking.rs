@@ -156,7 +156,13 @@ fn what_is_picked_is_what_is_drawn() {
                 id.map(|id| all.iter().position(|other| *other == id).unwrap())
             };
             let of_view: Vec<_> = texels()
-                .map(|(x, y)| index(frame.pick(views[0], &ray(x, y), CullMode::Material).unwrap()))
+                .map(|(x, y)| {
+                    index(
+                        frame
+                            .pick(views[0], &ray(x, y), CullMode::Material)
+                            .unwrap(),
+                    )
+                })
                 .collect();
             frames.submit(&setup.context, 0);
             frames.wait(&setup.context, 0);

@@ -7,7 +7,7 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Says;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{SMALL, Setup, described, each, placed, stages, view};
-use throng::animator::Misfit;
+use throng::animator::ReplaceIssue;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::import::RawCharacter;
@@ -140,8 +140,8 @@ fn a_replaced_character_is_drawn_like_a_new_one() {
         // Twice in a row, without a frame between, and with frames in flight.
         for character in [&small, &large] {
             let allocator = &mut setup.context.allocator();
-            let misfits = stage.crowd.replace_character(allocator, kind, character);
-            assert_eq!(misfits.unwrap(), []);
+            let issues = stage.crowd.replace_character(allocator, kind, character);
+            assert_eq!(issues.unwrap(), []);
         }
         for _ in 0..3 {
             assert_eq!(different(&stage.picture(setup), &wanted, 0), 0);
@@ -230,21 +230,21 @@ fn what_no_longer_fits_is_listed_or_refused() {
         less.nodes[1].name = "bone".into();
         let less = built(less).character;
         let allocator = &mut setup.context.allocator();
-        let misfits = stage
+        let issues = stage
             .crowd
             .replace_character(allocator, kind, &less)
             .unwrap();
-        let misfit = |what, name: &str, affected| Misfit {
+        let issue = |what, name: &str, affected| ReplaceIssue {
             what,
             name: name.into(),
             affected,
         };
         let wanted = [
-            misfit("clip", "sway", 3),
-            misfit("joint", "joint 1", 1),
-            misfit("part", "front", 1),
+            issue("clip", "sway", 3),
+            issue("joint", "joint 1", 1),
+            issue("part", "front", 1),
         ];
-        assert_eq!(misfits, wanted);
+        assert_eq!(issues, wanted);
         assert!(stage.crowd.live(ids[2]).attachment().is_none());
         assert_eq!(stage.crowd.live(ids[1]).hidden_parts().count(), 0);
         assert!(different(&stage.picture(setup), &before, 0) > 100);
@@ -489,7 +489,10 @@ fn all_hits_are_found_and_lie_in_the_bounds() {
                 .crowd
                 .pick_all(&ray(x, y), CullMode::None, u32::MAX)
                 .unwrap();
-            let first = stage.crowd.pick(&ray(x, y), CullMode::None, u32::MAX).unwrap();
+            let first = stage
+                .crowd
+                .pick(&ray(x, y), CullMode::None, u32::MAX)
+                .unwrap();
             let distance = first.map(|hit| hit.hit.distance);
             assert_eq!(all.first().map(|hit| hit.hit.distance), distance);
             assert!(all.is_sorted_by_key(|hit| hit.hit.distance));

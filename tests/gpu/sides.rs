@@ -281,8 +281,8 @@ impl World {
             let (id, _) = self.kinds[last];
             for crowd in &mut self.crowds {
                 let allocator = &mut setup.context.allocator();
-                let misfits = crowd.replace_character(allocator, id, &parted(joints));
-                assert_eq!(misfits.unwrap(), []);
+                let issues = crowd.replace_character(allocator, id, &parted(joints));
+                assert_eq!(issues.unwrap(), []);
             }
             self.kinds[last].1 = parted(joints);
         }

@@ -49,7 +49,8 @@ use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{CullMode, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
-    InstanceId, ListId, Misfit, MoreInstances, Spawn, Stages, Stats, ViewId, ViewStats, WarmUp,
+    InstanceId, ListId, MoreInstances, ReplaceIssue, Spawn, Stages, Stats, ViewId, ViewStats,
+    WarmUp,
 };
 
 /// Methods with the same name, arguments and result as those of the type `$of`, whose value is
@@ -135,7 +136,7 @@ impl Crowd {
         &mut self,
         id: CharacterId,
         character: &Character,
-    ) -> Result<Vec<Misfit>> {
+    ) -> Result<Vec<ReplaceIssue>> {
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.replace_character(allocator, id, character)?)
     }

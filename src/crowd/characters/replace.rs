@@ -1,6 +1,6 @@
 //! Replaces a character while its instances go on playing.
 
-use crate::animator::{Misfit, Misfits, joints_by_name, moved};
+use crate::animator::{ReplaceIssue, ReplaceIssues, joints_by_name, moved};
 use crate::character::Character;
 use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::LoadedCharacter;
@@ -82,7 +82,7 @@ impl Crowd {
         allocator: &mut dyn MemoryAllocator,
         id: CharacterId,
         character: &Character,
-    ) -> Result<Vec<Misfit>> {
+    ) -> Result<Vec<ReplaceIssue>> {
         let (device, allocator) = (Arc::clone(&self.device), RefCell::new(allocator));
         let gpu = Gpu::new(&device, &allocator)?;
         let (desc, deforms) = {
@@ -91,13 +91,13 @@ impl Crowd {
         };
         let unfit = self.unfit_attachments(id, character)?;
         let (loaded, upload) = self.load(gpu, character, &desc, deforms)?;
-        let mut misfits = Misfits::default();
+        let mut issues = ReplaceIssues::default();
         let members = &self.scene.characters.get(id)?.members;
         let fits = self.scene.instances.check_resize(members, &loaded.sizes());
         let animator = fits.and_then(|()| {
             let animator = self.animators.of_mut(id)?;
             let fits = (Arc::clone(&loaded.rig), loaded.mesh.format());
-            animator.replace_noting(character, Some(fits), &mut misfits)?;
+            animator.replace_noting(character, Some(fits), &mut issues)?;
             Ok(animator)
         });
         let animator = animator.inspect_err(|_| {
@@ -108,11 +108,11 @@ impl Crowd {
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let serial = loaded.serial;
         let old = self.scene.replace(id.0, loaded.keep());
-        self.fit_attachments(id, (&old, unfit), &mut misfits)?;
-        self.fit_parts(id, &old, &mut misfits)?;
+        self.fit_attachments(id, (&old, unfit), &mut issues)?;
+        self.fit_parts(id, &old, &mut issues)?;
         self.retire(old);
         self.finish_load(serial, upload.keep(), character);
-        Ok(misfits.list())
+        Ok(issues.list())
     }
 
     /// The instances that are attached to joints or sockets that another character in place of
@@ -144,11 +144,11 @@ impl Crowd {
         &mut self,
         id: CharacterId,
         (old, unfit): (&LoadedCharacter, Vec<Unfit>),
-        misfits: &mut Misfits,
+        issues: &mut ReplaceIssues,
     ) -> Result<()> {
         for (child, joint, world) in unfit {
             let joint = old.rig.skeleton().joints().get(joint.index());
-            misfits.note(
+            issues.note(
                 Some(child.index),
                 "joint",
                 joint.map_or("", |joint| &joint.name),
@@ -177,7 +177,7 @@ impl Crowd {
         &mut self,
         id: CharacterId,
         old: &LoadedCharacter,
-        misfits: &mut Misfits,
+        issues: &mut ReplaceIssues,
     ) -> Result<()> {
         let scene = &mut self.scene;
         let new = &mut scene.characters[id.0];
@@ -194,7 +194,7 @@ impl Crowd {
                 }
                 match new.rig.part(name).and_then(|part| new.rig.part_bits(part)) {
                     Ok(now) => bits |= now,
-                    Err(_) => misfits.note(actor, "part", name),
+                    Err(_) => issues.note(actor, "part", name),
                 }
             }
             let [_, hides] = scene.visibility.hide(*member, bits, true);

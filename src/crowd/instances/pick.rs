@@ -57,7 +57,12 @@ impl Crowd {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
     #[doc(alias = "raycast")]
-    pub fn pick(&mut self, ray: &Ray, cull: CullMode, view_mask: u32) -> Result<Option<InstanceHit>> {
+    pub fn pick(
+        &mut self,
+        ray: &Ray,
+        cull: CullMode,
+        view_mask: u32,
+    ) -> Result<Option<InstanceHit>> {
         self.scene.activate_changed(&mut self.animators);
         self.follow_all()?;
         self.nearest(ray, cull, |scene, index| {

@@ -33,7 +33,12 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// As [`Self::pick`].
-    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, cull: CullMode) -> Result<Vec<InstanceHit>> {
+    pub fn pick_all(
+        &mut self,
+        view: ViewId,
+        ray: &Ray,
+        cull: CullMode,
+    ) -> Result<Vec<InstanceHit>> {
         self.prepared_view(view)?;
         self.crowd.all(ray, cull, |scene, index| {
             let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));

@@ -3,7 +3,7 @@
 use crate::reference::handles::Handles;
 use crate::reference::raws;
 use crate::reference::words::Fails;
-use throng::animator::{Animator, Misfit, Play, Pose, ShowPose};
+use throng::animator::{Animator, Play, Pose, ReplaceIssue, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{
@@ -88,8 +88,8 @@ fn poses(animator: &mut Animator, joints: usize) -> Vec<[u32; 12]> {
     out.iter().map(bits).collect()
 }
 
-fn misfit(what: &'static str, name: &str, affected: usize) -> Misfit {
-    Misfit {
+fn issue(what: &'static str, name: &str, affected: usize) -> ReplaceIssue {
+    ReplaceIssue {
         what,
         name: name.into(),
         affected,
@@ -267,15 +267,15 @@ fn what_is_gone_is_listed_and_ends() {
         layer.transitions.clear();
         layer.states.pop();
     });
-    let misfits = animator.replace(&after).unwrap();
+    let issues = animator.replace(&after).unwrap();
     let wanted = [
-        misfit("IK solver", "TwoBone", 1),
-        misfit("blend space", "pace", 1),
-        misfit("clip", "Wave", 2),
-        misfit("parameter", "speed", 1),
-        misfit("state", "go", 1),
+        issue("IK solver", "TwoBone", 1),
+        issue("blend space", "pace", 1),
+        issue("clip", "Wave", 2),
+        issue("parameter", "speed", 1),
+        issue("state", "go", 1),
     ];
-    assert_eq!(misfits, wanted);
+    assert_eq!(issues, wanted);
     let refused = animator
         .live_mut(second)
         .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0);
@@ -352,8 +352,8 @@ fn faces_are_found_by_their_names() {
     assert_eq!(weights(&animator, id, 4), [0.0, 0.5, 0.25, 0.75]);
     assert_eq!(weights(&animator, still, 4), [0.0; 4]);
     let wanted = [
-        misfit("expression", "smile", 1),
-        misfit("morph weight", "c", 1),
+        issue("expression", "smile", 1),
+        issue("morph weight", "c", 1),
     ];
     assert_eq!(animator.replace(&less).unwrap(), wanted);
     assert_eq!(weights(&animator, id, 1), [0.25]);
@@ -429,8 +429,8 @@ fn chains_and_feet_find_their_joints() {
         }
     });
     let wanted = [
-        misfit("IK solver", "Chain", 2),
-        misfit("IK solver", "Feet", 1),
+        issue("IK solver", "Chain", 2),
+        issue("IK solver", "Feet", 1),
     ];
     assert_eq!(replaced.replace(&without).unwrap(), wanted);
     replaced.update(2.0).unwrap();

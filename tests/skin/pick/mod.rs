@@ -197,7 +197,9 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
     let mut hits = 0;
     for _ in 0..200 {
         let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
-        let each = instances.iter().map(|posed| posed.pick(&ray, CullMode::Back));
+        let each = instances
+            .iter()
+            .map(|posed| posed.pick(&ray, CullMode::Back));
         let each = (0..).zip(each.map(Result::unwrap));
         let each = each.filter_map(|(number, hit)| Some((number, hit?)));
         let got = each.min_by(|(_, a), (_, b)| a.distance.total_cmp(&b.distance));

@@ -32,7 +32,9 @@ fn hit(corners: [Vec3; 3], origin: Vec3, direction: Vec3) -> Option<Hit> {
     let skinner = Skinner::new(&character).unwrap();
     let palette = [Mat3x4::IDENTITY];
     let posed = Posed::new(&character, &skinner, &palette, &[]);
-    posed.pick(&Ray { origin, direction }, CullMode::None).unwrap()
+    posed
+        .pick(&Ray { origin, direction }, CullMode::None)
+        .unwrap()
 }
 
 #[test]
