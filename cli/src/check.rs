@@ -26,7 +26,7 @@ use throng::import::{ImportOptions, Imported, RepairKind};
   throng check assets                       all files of a folder and the folders in it
   throng check --strict knight.glb          the file must need no repair
   throng check --quiet assets || exit 1     only lines of faulty files, in a script
-  throng check --producers knight.glb       what is posed on the CPU, and why
+  throng check --posed-by knight.glb        what is posed on the CPU, and why
   throng check --json assets | jq -r '.files[] | select(.verdict == \"faulty\").file'
 
 The keys of the JSON are in docs/command-line.md.")
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     pub(crate) quiet: bool,
     /// Tell what keeps instances of a sound file from being posed on the GPU, and what to change.
     #[arg(long)]
-    producers: bool,
+    posed_by: bool,
     /// Print JSON for programs instead of lines.
     #[arg(long)]
     json: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Args {
 struct Checked {
     name: String,
     /// True to tell what is posed on the CPU.
-    producers: bool,
+    posed_by: bool,
     /// The reason why it cannot be imported, or the import.
     model: Result<Imported, String>,
     is_faulty: bool,
@@ -148,7 +148,7 @@ fn check(file: Found, args: &Args) -> Checked {
     let is_sound = |model: &Imported| !args.strict || model.repairs.is_empty();
     Checked {
         name: path.display().to_string(),
-        producers: args.producers,
+        posed_by: args.posed_by,
         is_faulty: !model.as_ref().is_ok_and(is_sound),
         model,
     }
@@ -171,8 +171,8 @@ impl Checked {
         for line in repairs {
             writeln!(out, "    {line}")?;
         }
-        if self.producers {
-            print_producers(model, out)?;
+        if self.posed_by {
+            print_posed_by(model, out)?;
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Checked {
             one["joints"] = model.skeleton().len().into();
             one["vertices"] = model.vertex_count().into();
             one["clips"] = model.clips().len().into();
-            if self.producers {
+            if self.posed_by {
                 let why = CpuReason::of_character(&model.character);
                 one["on_cpu"] = why.map_or(
                     Value::Null,
@@ -205,7 +205,7 @@ impl Checked {
     }
 }
 
-fn print_producers(model: &Imported, out: &mut dyn Write) -> io::Result<()> {
+fn print_posed_by(model: &Imported, out: &mut dyn Write) -> io::Result<()> {
     match CpuReason::of_character(&model.character) {
         None => writeln!(out, "    all clips can be posed on the GPU"),
         Some(reason) => {

@@ -249,12 +249,12 @@ fn json_has_the_facts_of_the_text() {
 
 /// Reasons for posing on the CPU are listed with advice, except for faulty files.
 #[test]
-fn producers_are_told() {
+fn what_the_cpu_poses_is_told() {
     let doll = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../examples/viewer/tests/doll.vrm"
     );
-    let ran = run(&["check", "--producers", "builtin", doll, "missing.glb"]);
+    let ran = run(&["check", "--posed-by", "builtin", doll, "missing.glb"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines[1], "    all clips can be posed on the GPU");
     let springs =
@@ -264,7 +264,7 @@ fn producers_are_told() {
         "{}",
         ran.out
     );
-    let ran = run(&["check", "--producers", "--json", "builtin", doll]);
+    let ran = run(&["check", "--posed-by", "--json", "builtin", doll]);
     let files = &document(&ran.out)["files"];
     assert_eq!(files[0]["on_cpu"], json!(null));
     assert_eq!(files[1]["on_cpu"]["reason"], "spring bones");

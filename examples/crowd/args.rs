@@ -113,7 +113,7 @@ pub(crate) struct Args {
     /// Colours everyone by who computes the pose: the GPU green, the CPU orange, nobody (at rest)
     /// grey. Who shares a pose with others is blue.
     #[arg(long, conflicts_with = "lod_view")]
-    pub(crate) producer_view: bool,
+    pub(crate) posed_by_view: bool,
 
     /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
     /// software devices, else the GPU. The picture is the same.

@@ -48,8 +48,8 @@ pub(crate) struct Show {
     shadow: Option<ShadowImage>,
     passes: Option<Passes>,
     detail: Detail,
-    /// With `--producer-view`: who is known to pose each instance.
-    producers: Option<HashMap<InstanceId, (PosedBy, bool)>>,
+    /// With `--posed-by-view`: who is known to pose each instance.
+    posed_by: Option<HashMap<InstanceId, (PosedBy, bool)>>,
 }
 
 /// The choice of levels of detail.
@@ -200,7 +200,7 @@ impl Show {
                 pose_error_px: args.pose_error_px,
                 level: (args.levels == OnOff::Off).then_some(0),
             },
-            producers: args.producer_view.then(HashMap::new),
+            posed_by: args.posed_by_view.then(HashMap::new),
         };
         match show.build(context, formats, args) {
             Ok(()) => Ok(show),
@@ -300,7 +300,7 @@ impl Show {
         let started = Instant::now();
         self.advance(time_s)?;
         self.scenery.update(time_s)?;
-        self.tint_by_producer()?;
+        self.tint_by_posed_by()?;
         let directed = Instant::now();
         let Some(passes) = self.passes else {
             return Err("no pass".into());
@@ -376,8 +376,8 @@ impl Show {
     }
 
     /// Colours those who were posed by another processor before, or share a pose since.
-    fn tint_by_producer(&mut self) -> Result<()> {
-        let Some(known) = &mut self.producers else {
+    fn tint_by_posed_by(&mut self) -> Result<()> {
+        let Some(known) = &mut self.posed_by else {
             return Ok(());
         };
         let ids: Vec<InstanceId> = self.crowd.instances().collect();
