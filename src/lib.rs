@@ -167,8 +167,8 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling,
     DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId, InstanceSnapshot,
-    Lighting, ListId, MoreInstances, PassId, PipelineInfo, Processor, Shadow, SkinnedVertices,
-    SkinningStage, Spawn, Stages, Stats, View, ViewId, ViewStats, Views, WarmUp,
+    Lighting, ListId, PassId, PipelineInfo, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages,
+    Stats, View, ViewId, ViewStats, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

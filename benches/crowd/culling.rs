@@ -12,7 +12,7 @@ use throng::gpu::ScopeTime;
 use throng::skeleton::Joint;
 use throng::{
     Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, InstanceId, PassDesc,
-    PassId, PassKind, Processor, SkinningStage, Spawn, Stages, Stats, View,
+    PassId, PassKind, SkinningStage, Spawn, Stages, Stats, View,
 };
 use throng_standalone::{Begin, Context, Frames, Target, TargetDesc};
 
@@ -117,16 +117,10 @@ impl OnGpu {
     }
 
     fn stages(self) -> Stages {
-        let side = |on_gpu| {
-            if on_gpu {
-                Processor::Gpu
-            } else {
-                Processor::Cpu
-            }
-        };
-        Stages {
-            cull: side(self != Self::Nothing),
-            animate: side(self == Self::Both),
+        match self {
+            Self::Nothing => Stages::Cpu,
+            Self::Cull => Stages::GpuCull,
+            Self::Both => Stages::Gpu,
         }
     }
 }

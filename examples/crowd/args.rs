@@ -10,7 +10,7 @@ use throng::ash::vk;
 use throng::glam::Vec2;
 use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
-use throng::{Crowd, SkinningStage};
+use throng::{Crowd, SkinningStage, Stages};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
@@ -115,15 +115,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "lod_view")]
     pub(crate) posed_by_view: bool,
 
-    /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
-    /// software devices, else the GPU. The picture is the same.
+    /// The stages that the GPU runs: none with `cpu`, who is drawn and at which level of detail with
+    /// `gpu-cull`, poses as well with `gpu`. `auto` is `cpu` on software devices, else `gpu`. The
+    /// picture is the same, except for the rounding of poses.
     #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) cull: ProcessorArg,
-
-    /// The processor that computes poses. `auto` is the CPU on software devices, and if `--cull` is
-    /// the CPU, else the GPU. The picture is the same, except for rounding.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) animate: ProcessorArg,
+    pub(crate) stages: StagesArg,
 
     /// Error of shared poses that is allowed, in pixels, or 0 if everyone has a pose of their own.
     /// It counts if the GPU computes poses. The shadow map is allowed twice as many texels.
@@ -227,21 +223,22 @@ impl From<Skin> for SkinningStage {
     }
 }
 
-/// The processor of a stage.
+/// The processors that cull and pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProcessorArg {
-    /// The GPU, unless the device is software.
+pub(crate) enum StagesArg {
     Auto,
     Cpu,
+    GpuCull,
     Gpu,
 }
 
-impl From<ProcessorArg> for throng::Processor {
-    fn from(processor: ProcessorArg) -> Self {
-        match processor {
-            ProcessorArg::Auto => Self::Auto,
-            ProcessorArg::Cpu => Self::Cpu,
-            ProcessorArg::Gpu => Self::Gpu,
+impl From<StagesArg> for Stages {
+    fn from(stages: StagesArg) -> Self {
+        match stages {
+            StagesArg::Auto => Self::Auto,
+            StagesArg::Cpu => Self::Cpu,
+            StagesArg::GpuCull => Self::GpuCull,
+            StagesArg::Gpu => Self::Gpu,
         }
     }
 }

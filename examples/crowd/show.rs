@@ -14,7 +14,7 @@ use throng_standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
 
-use super::args::{Args, OnOff, Pixel, ProcessorArg};
+use super::args::{Args, OnOff, Pixel, StagesArg};
 use super::layout::Layout;
 use super::model::Model;
 use super::people::KINDS;
@@ -157,18 +157,15 @@ impl Show {
         args: &Args,
     ) -> Result<Self> {
         let is_software = context.info.kind == vk::PhysicalDeviceType::CPU;
-        let animates = match args.animate {
-            ProcessorArg::Auto => !is_software && args.cull != ProcessorArg::Cpu,
-            asked => asked == ProcessorArg::Gpu,
+        let animates = match args.stages {
+            StagesArg::Auto => !is_software,
+            asked => asked == StagesArg::Gpu,
         };
         let shares_poses = animates && args.pose_error_px > 0.0;
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
             capacity: scene.capacity(shares_poses)?,
-            stages: Stages {
-                cull: args.cull.into(),
-                animate: args.animate.into(),
-            },
+            stages: args.stages.into(),
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };

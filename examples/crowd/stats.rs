@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use throng::gpu::ScopeTime;
-use throng::{Processor, Stages, Stats, ViewStats};
+use throng::{Stages, Stats, ViewStats};
 use throng_standalone::DeviceInfo;
 
 use super::scene::Scene;
@@ -178,7 +178,7 @@ impl Log {
 
     /// Vertices of the last frame. Nobody counts them with the GPU culling.
     fn vertices(&self) -> Option<u64> {
-        (self.stages.cull != Processor::Gpu).then_some(self.last.vertices)
+        (self.stages == Stages::Cpu).then_some(self.last.vertices)
     }
 
     /// Prints the table.
@@ -214,7 +214,7 @@ impl Log {
         ))?;
         say(&format!(
             "stages       {}",
-            describe_stages(&self.stages, stats)
+            describe_stages(self.stages, stats)
         ))?;
         for (name, view) in self.views() {
             say(&format!("{name:<12} {}", describe(view, scene.levels())))?;
@@ -281,8 +281,8 @@ impl Log {
             "vertices": self.vertices(),
             "triangles": self.triangles(),
             "draws_per_frame": stats.draws,
-            "culled_by": side_name(self.stages.cull),
-            "animated_by": side_name(self.stages.animate),
+            "culled_by": sides(self.stages)[0],
+            "animated_by": sides(self.stages)[1],
             "animated": stats.animated,
             "posed_on_gpu": stats.posed_on_gpu,
             "placed_on_gpu": stats.placed_on_gpu,
@@ -325,23 +325,25 @@ fn levels(view: &ViewStats, count: usize) -> &[u32] {
     &view.levels[..count.min(view.levels.len())]
 }
 
-pub(crate) fn side_name(side: Processor) -> &'static str {
-    match side {
-        Processor::Gpu => "GPU",
-        Processor::Cpu | Processor::Auto => "CPU",
+/// The names of the processors that cull and pose.
+fn sides(stages: Stages) -> [&'static str; 2] {
+    match stages {
+        Stages::Gpu => ["GPU", "GPU"],
+        Stages::GpuCull => ["GPU", "CPU"],
+        _ => ["CPU", "CPU"],
     }
 }
 
 /// Says on one line which processor runs which stage.
-pub(crate) fn describe_stages(stages: &Stages, stats: &Stats) -> String {
-    let [cull, animate] = [stages.cull, stages.animate].map(side_name);
-    let posed = match stages.animate {
-        Processor::Gpu => {
+pub(crate) fn describe_stages(stages: Stages, stats: &Stats) -> String {
+    let [cull, animate] = sides(stages);
+    let posed = match stages {
+        Stages::Gpu => {
             let (on_gpu, on_cpu) = (stats.posed_on_gpu, stats.animated);
             let shared = stats.shared_poses;
             format!(" ({on_gpu} there, of these {shared} with shared poses, {on_cpu} on the CPU)")
         }
-        Processor::Cpu | Processor::Auto => format!(" ({} in the last frame)", stats.animated),
+        _ => format!(" ({} in the last frame)", stats.animated),
     };
     format!("culled by the {cull}, animated by the {animate}{posed}")
 }

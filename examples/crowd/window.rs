@@ -307,7 +307,7 @@ impl Stage {
         let gpu_ms = entry.gpu.iter().map(|scope| scope.ms).sum();
         if self.title.add(&entry.cpu, gpu_ms) {
             let stages = self.show.crowd.stages();
-            let stages = stats::describe_stages(&stages, &self.show.crowd.stats());
+            let stages = stats::describe_stages(stages, &self.show.crowd.stats());
             let views = stats::describe_views(&entry.views, &self.show.scene);
             let (shown, figures) = (self.show.scene.shown(), self.title.renew());
             self.window.set_title(&format!(

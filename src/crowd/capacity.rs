@@ -21,7 +21,7 @@ pub struct Capacity {
     /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
     /// of all instances. Each entry takes 48 bytes in every frame in flight.
     ///
-    /// If the GPU poses instances ([`Stages::animate`](super::Stages::animate)), fewer are enough:
+    /// If the GPU poses instances ([`Stages::Gpu`](super::Stages::Gpu)), fewer are enough:
     /// those of the instances that the CPU poses, and of those that a frame shows without a shared
     /// pose ([`View::pose_error_px`](super::View::pose_error_px)). If the CPU's do not fit, the
     /// frame is not prepared ([`Error::Capacity`](crate::Error::Capacity)). If the GPU's do not
@@ -51,7 +51,7 @@ pub struct Capacity {
     /// These words exist in every frame in flight, too.
     pub cpu_skinned_words: u32,
     /// Attached instances ([`Instance::attach_to`](super::Instance::attach_to)) that the GPU places
-    /// if it poses their parents ([`Stages::animate`](super::Stages::animate)).
+    /// if it poses their parents ([`Stages::Gpu`](super::Stages::Gpu)).
     ///
     /// The CPU places any further ones, in each frame. Each takes 96 bytes, and as many in every
     /// frame in flight.

@@ -15,39 +15,22 @@ pub(crate) const MAX_VIEWS: u32 = 32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
-/// The processor that runs a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Processor {
-    /// The GPU, unless the device is software, which runs on the CPU itself.
-    #[default]
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// The GPU.
-    Gpu,
-}
-
-impl Processor {
-    /// True if a stage runs on the GPU.
-    pub(crate) fn is_gpu(self, is_software: bool) -> bool {
-        match self {
-            Self::Auto => !is_software,
-            Self::Cpu => false,
-            Self::Gpu => true,
-        }
-    }
-}
-
-/// The processors of the stages that can run on either.
+/// The processors that cull and pose.
 ///
 /// The pictures are the same, except for the rounding of poses, and shared poses of far instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Stages {
-    /// The processor that culls and chooses levels of detail.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Stages {
+    /// [`Self::Gpu`], but [`Self::Cpu`] if the device is software, which runs on the CPU itself.
+    #[default]
+    Auto,
+    /// The CPU culls and poses.
+    Cpu,
+    /// The GPU culls and chooses levels of detail, and the CPU poses.
     ///
-    /// On the GPU, the CPU's work does not grow with the number of instances that rest, and views
-    /// are drawn with indirect draws. What depends on it there:
+    /// The CPU's work does not grow with the number of instances that rest, and views are drawn
+    /// with indirect draws. What depends on it:
     ///
     /// - [`Frame::draw_bindings`](super::Frame::draw_bindings),
     ///   [`Frame::draw_ranges`](super::Frame::draw_ranges) and
@@ -56,40 +39,30 @@ pub struct Stages {
     /// - What views show is known some frames later: see
     ///   [`Crowd::view_stats`](super::Crowd::view_stats).
     ///
-    /// Characters with blended materials are sorted, so the CPU decides about their instances on
-    /// either side.
-    pub cull: Processor,
-    /// The poses of instances, and their palettes.
+    /// Characters with blended materials are sorted, so the CPU decides about their instances
+    /// nevertheless.
+    GpuCull,
+    /// The GPU culls as with [`Self::GpuCull`], and poses instances.
     ///
-    /// On the GPU, the CPU's work does not grow with the number of instances that play clips. Some
-    /// instances are posed on the CPU nevertheless: [`Crowd::posed_by`] says which, and why. Both
-    /// kinds stand in the same draws, and an instance may change from one to the other in any
-    /// frame. What their palettes move differs by at most 5e-6 of the model's size, if no chain has
-    /// more than 20 joints. Far instances share poses, as far as each view allows: see
+    /// The CPU's work does not grow with the number of instances that play clips. Some instances
+    /// are posed on the CPU nevertheless: [`Crowd::posed_by`] says which, and why. Both kinds stand
+    /// in the same draws, and an instance may change from one to the other in any frame. What their
+    /// palettes move differs by at most 5e-6 of the model's size, if no chain has more than 20
+    /// joints. Far instances share poses, as far as each view allows: see
     /// [`View::pose_error_px`](super::View::pose_error_px).
     ///
-    /// [`Processor::Gpu`] needs `cull` on the GPU, too. [`Processor::Auto`] is the CPU if `cull` is
-    /// there.
-    ///
     /// [`Crowd::posed_by`]: super::Crowd::posed_by
-    pub animate: Processor,
+    Gpu,
 }
 
 impl Stages {
-    /// Returns true for each stage (cull, animate) on the GPU.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the GPU poses but the CPU culls.
-    pub(crate) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
-        let cull = match (self.cull, self.animate) {
-            (Processor::Auto, Processor::Gpu) => true,
-            (cull, _) => cull.is_gpu(is_software),
-        };
-        let fits = self.animate != Processor::Gpu || cull;
-        let why =
-            "must not be the GPU if Stages::cull is the CPU, which would not know whom to pose";
-        expect("Stages::animate", fits, why)?;
-        Ok([cull, cull && self.animate.is_gpu(is_software)])
+    /// The stages on a device, which are never [`Self::Auto`].
+    pub(crate) fn on(self, device: &Device) -> Self {
+        match self {
+            Self::Auto if device.is_software => Self::Cpu,
+            Self::Auto => Self::Gpu,
+            chosen => chosen,
+        }
     }
 }
 
@@ -116,7 +89,7 @@ pub struct CrowdDesc {
     /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this, of
     /// what the device demands, and of 64. Use it to test against the demands of other devices.
     pub min_offset_alignment: u64,
-    /// The processor that runs each stage that can run on either.
+    /// The processors that cull and pose.
     pub stages: Stages,
     /// Additional usage flags of the buffer of deformed vertices.
     ///

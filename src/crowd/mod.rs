@@ -41,7 +41,7 @@ mod visibility;
 
 pub use capacity::Capacity;
 pub use characters::desc::{CharacterDesc, SkinningStage};
-pub use desc::{CrowdDesc, Processor, Stages};
+pub use desc::{CrowdDesc, Stages};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::{PipelineInfo, WarmUp};
 pub use frame::{Frame, Views};
@@ -167,8 +167,9 @@ destroy_fields!(
 );
 
 impl Pipelines {
-    /// Creates the pipelines that every crowd has, which culls and animates on the GPU or not.
-    fn new(device: &Device, [culls, animates]: [bool; 2]) -> Result<Guard<'_, Self>> {
+    /// Creates the pipelines of a crowd with these stages, which are not [`Stages::Auto`].
+    fn new(device: &Device, stages: Stages) -> Result<Guard<'_, Self>> {
+        let (culls, animates) = (stages != Stages::Cpu, stages == Stages::Gpu);
         let set_layout = Guard::new(device, SetLayout::new(device)?);
         let shadow = ShadowInput::new(device)?;
         let scatter = ScatterPass::new(device, culls)?;
@@ -235,9 +236,10 @@ impl Crowd {
         check_desc(desc, device)?;
         let allocator = RefCell::new(allocator);
         let gpu = Gpu::new(device, &allocator)?;
-        let [culls, animates] = desc.stages.on_gpu(device.is_software)?;
+        let stages = desc.stages.on(device);
+        let (culls, animates) = (stages != Stages::Cpu, stages == Stages::Gpu);
         let (capacity, work) = (&desc.capacity, WorkCapacity::FIRST);
-        let mut pipelines = Pipelines::new(device, [culls, animates])?;
+        let mut pipelines = Pipelines::new(device, stages)?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let buffers = FrameBuffers::new(gpu, pipelines.users(work), desc)?;
         pipelines.prepare_attach(device, capacity.attachments)?;
@@ -288,20 +290,13 @@ impl Crowd {
         &self.pipelines.set_layout
     }
 
-    /// The processors that run the stages. None of them is
-    /// [`Processor::Auto`](super::Processor::Auto).
+    /// The processors that cull and pose, which are never [`Stages::Auto`].
     #[must_use]
     pub fn stages(&self) -> Stages {
-        let side = |on_gpu| {
-            if on_gpu {
-                Processor::Gpu
-            } else {
-                Processor::Cpu
-            }
-        };
-        Stages {
-            cull: side(self.pipelines.cull.is_some()),
-            animate: side(self.pipelines.animate.is_some()),
+        match (&self.pipelines.cull, &self.pipelines.animate) {
+            (None, _) => Stages::Cpu,
+            (Some(_), None) => Stages::GpuCull,
+            (Some(_), Some(_)) => Stages::Gpu,
         }
     }
 

@@ -91,7 +91,7 @@ pub struct Stats {
     /// Instances whose palette the CPU wrote in this frame.
     pub animated: u32,
     /// Instances that the GPU poses where a view shows them. See
-    /// [`Stages::animate`](super::Stages::animate).
+    /// [`Stages::Gpu`](super::Stages::Gpu).
     pub posed_on_gpu: u32,
     /// Attached instances that the GPU places, because it poses what they are attached to. See
     /// [`Capacity::attachments`](super::Capacity::attachments).

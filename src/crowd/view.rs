@@ -110,7 +110,7 @@ pub struct View {
     pub error_px: f32,
     /// The error of shared poses that it allows, in pixels.
     ///
-    /// Instances that the GPU poses ([`Stages::animate`](super::Stages::animate)) and that play one
+    /// Instances that the GPU poses ([`Stages::Gpu`](super::Stages::Gpu)) and that play one
     /// clip share its poses at evenly spaced times, if that displaces no vertex by more than this
     /// at the near side of the instance's bounding sphere, in no view that shows it. Such an
     /// instance takes no time to pose, and no palette of its own: see

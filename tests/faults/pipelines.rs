@@ -6,7 +6,7 @@ use crate::support::{SMALL, described, each, stages};
 use throng::ash::vk::{self, Handle};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{PassDesc, PassKind, Processor};
+use throng::{PassDesc, PassKind, Stages};
 
 #[test]
 fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
@@ -19,9 +19,11 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         batches();
         let mut crowd = counted.crowd(setup, 1, SMALL);
         // Scatter and skin, six for the stage cull, and the stage attach.
-        let on_gpu =
-            [stages().cull, stages().animate].map(|side| usize::from(side == Processor::Gpu));
-        let compute = 2 + 6 * on_gpu[0] + on_gpu[1];
+        let compute = match stages() {
+            Stages::Gpu => 9,
+            Stages::GpuCull => 8,
+            _ => 2,
+        };
         assert_eq!(batches(), vec![(cache, 1); compute]);
         assert_eq!(crowd.pipelines().count(), compute);
         let mut raw = ribbon(4);

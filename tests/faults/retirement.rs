@@ -12,7 +12,7 @@ use crate::support::{SMALL, each, stages, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId, Processor, View};
+use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId, Stages, View};
 
 type Counts = [i64; KINDS];
 
@@ -245,8 +245,11 @@ fn grown_histories_live_until_they_have_moved() {
         reserve(&mut crowd, &mut counted);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
         // With a stage on the GPU, the instance table and what that stage keeps are copied, too.
-        let on_gpu = |side, count| if side == Processor::Gpu { count } else { 0 };
-        let kept = 1 + on_gpu(stages().cull, 2) + on_gpu(stages().animate, 1);
+        let kept = match stages() {
+            Stages::Gpu => 4,
+            Stages::GpuCull => 3,
+            _ => 1,
+        };
         // Now the history has content. After two growths, the buffer between them never gets any.
         reserve(&mut crowd, &mut counted);
         reserve(&mut crowd, &mut counted);

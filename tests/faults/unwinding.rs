@@ -18,7 +18,7 @@ use throng::glam::Vec3;
 use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::mesh::{Image, TextureRef};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Crowd, Error, PassDesc, Processor, Result, SkinPipeline};
+use throng::{Capacity, Crowd, Error, PassDesc, Result, SkinPipeline, Stages};
 
 /// The error of a call. Each call has both in some configuration.
 fn answer(setup: &Setup, number: i64) -> vk::Result {
@@ -313,8 +313,11 @@ fn a_pass_that_fails_is_not_there() {
         // The pipelines of scatter and skin, of the GPU's stages, and of skin for the
         // drawing's mesh. Two materials in the drawing, before and after instances had deformed
         // vertices. Two materials in this pass.
-        let on_gpu = |side, count| if side == Processor::Gpu { count } else { 0 };
-        let stages = on_gpu(stages().cull, 6) + on_gpu(stages().animate, 2);
+        let stages = match stages() {
+            Stages::Gpu => 8,
+            Stages::GpuCull => 6,
+            _ => 0,
+        };
         assert_eq!(pipelines, 3 + stages + 4 + 2);
     });
 }

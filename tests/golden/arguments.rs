@@ -39,12 +39,15 @@ fn characters_and_sides_are_chosen() {
             &["--characters", "2", "--model", "a.glb"],
             "cannot be used with",
         ),
-        (&["--cull", "both"], "[possible values: auto, cpu, gpu]"),
+        (
+            &["--stages", "both"],
+            "[possible values: auto, cpu, gpu-cull, gpu]",
+        ),
     ] {
         refusal::<CrowdArgs>(more).says(format!("…{words}…"));
     }
     for characters in ["1", "8"] {
-        let more = ["--characters", characters, "--cull", "gpu"];
+        let more = ["--characters", characters, "--stages", "gpu"];
         assert_eq!(refusal::<CrowdArgs>(&more), "");
     }
     assert_eq!(

@@ -110,7 +110,12 @@ fn builtin() {
 /// view. Poses that the GPU computes are rounded in another way, which few edges show.
 #[test]
 fn either_side_culls_and_animates() {
-    let rendered = [["cpu", "cpu"], ["gpu", "cpu"], ["gpu", "gpu"]].map(|[side, animate]| {
+    let rendered = [
+        ("cpu", ["CPU", "CPU"]),
+        ("gpu-cull", ["GPU", "CPU"]),
+        ("gpu", ["GPU", "GPU"]),
+    ]
+    .map(|(stages, [cull, animate])| {
         let more = [
             "--instances",
             "40",
@@ -120,17 +125,17 @@ fn either_side_culls_and_animates() {
             "0.3",
             "--still",
         ];
-        let sides = ["--cull", side, "--animate", animate];
+        let sides = ["--stages", stages];
         let args = args(&[&more[..], &sides].concat());
         let rendered = render(&args).expect("a picture");
         let crowd::headless::Rendered {
             device, scene, log, ..
         } = &rendered;
         let figures = log.to_json(device, scene, (480, 270));
-        assert_eq!(figures["culled_by"], side.to_uppercase());
-        assert_eq!(figures["animated_by"], animate.to_uppercase());
+        assert_eq!(figures["culled_by"], cull);
+        assert_eq!(figures["animated_by"], animate);
         let posed = figures["posed_on_gpu"].as_u64();
-        assert_eq!(posed > Some(0), animate == "gpu", "{posed:?}");
+        assert_eq!(posed > Some(0), animate == "GPU", "{posed:?}");
         (figures["views"].clone(), picture(&args, rendered))
     });
     let [(by_cpu, cpu), (by_gpu, gpu), (all_by_gpu, all_on_gpu)] = rendered;

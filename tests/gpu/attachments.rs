@@ -12,9 +12,7 @@ use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::RawKeys;
 use throng::skeleton::{Joint, Socket};
-use throng::{
-    Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Processor, Stats, View,
-};
+use throng::{Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Stages, Stats, View};
 
 fn camera() -> View {
     View {
@@ -308,7 +306,7 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
 
 /// Checks how many palettes the CPU wrote. The GPU says nothing about its own.
 fn expect_animated(stats: Stats, count: u32) {
-    let on_gpu = stages().animate == Processor::Gpu;
+    let on_gpu = stages() == Stages::Gpu;
     assert!(on_gpu || stats.animated == count, "{}", stats.animated);
 }
 
@@ -370,7 +368,7 @@ fn what_does_not_move_costs_no_upload() {
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
         stage.crowd.live_mut(parent).play("sway").unwrap();
         // If the GPU poses the parent, it places the child, too.
-        let on_gpu = stages().animate == Processor::Gpu;
+        let on_gpu = stages() == Stages::Gpu;
         let stats = stage.frame(setup, 0.3);
         assert_eq!(stats.changes, if on_gpu { 1 } else { 2 });
         assert_eq!(stats.placed_on_gpu, u32::from(on_gpu));

@@ -12,7 +12,7 @@ use crate::support::{Setup, each, each_with_features, placed, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Processor, Stats, View,
+    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Stages, Stats, View,
     builtin,
 };
 use throng_standalone::Target;
@@ -40,8 +40,8 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(setup: &mut Setup, side: Processor) -> Self {
-        let mut crowd = setup.crowd_on(side, 2, CAPACITY);
+    fn new(setup: &mut Setup, stages: Stages) -> Self {
+        let mut crowd = setup.crowd_with(stages, 2, CAPACITY);
         let target = target(&mut setup.context);
         let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
         let mannequin = builtin::mannequin().unwrap().character;
@@ -106,7 +106,7 @@ impl Stage {
 #[test]
 fn eyes_share_what_they_see() {
     each_with_features(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         let mut rng = Rng::new(7);
         let ids: Vec<_> = (0..64)
             .map(|_| {
@@ -174,16 +174,16 @@ fn kinds() -> Vec<(View, bool)> {
 #[test]
 fn no_pixel_is_lost_at_an_edge() {
     each(|setup| {
-        for side in [Processor::Cpu, Processor::Gpu] {
-            no_pixel_is_lost(setup, side);
+        for stages in [Stages::Cpu, Stages::GpuCull] {
+            no_pixel_is_lost(setup, stages);
         }
     });
 }
 
-fn no_pixel_is_lost(setup: &mut Setup, side: Processor) {
+fn no_pixel_is_lost(setup: &mut Setup, stages: Stages) {
     // The GPU reports its figures later: `sides` compares them.
-    let reports = side == Processor::Cpu;
-    let mut stage = Stage::new(setup, side);
+    let reports = stages == Stages::Cpu;
+    let mut stage = Stage::new(setup, stages);
     let mut rng = Rng::new(30);
     let clips = ["Idle", "Walk", "Run", "Wave"];
     let ids: Vec<InstanceId> = (0..24)
@@ -241,7 +241,7 @@ fn no_pixel_is_lost(setup: &mut Setup, side: Processor) {
 #[test]
 fn levels_keep_to_the_error() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         let mannequin = builtin::mannequin().unwrap().character;
         let errors: Vec<f64> = std::iter::once(0.0)
             .chain(mannequin.levels().map(|level| level.error_m.into()))
@@ -297,7 +297,7 @@ fn levels_keep_to_the_error() {
 #[test]
 fn levels_do_not_alternate() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         let id = stage.spawn(Affine3A::IDENTITY, "Idle");
         let mut switches = Vec::new();
         let mut last = None;
@@ -347,7 +347,7 @@ fn levels_do_not_alternate() {
 #[test]
 fn a_view_keeps_to_its_triangles() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         let mut rng = Rng::new(32);
         for _ in 0..48 {
             let place = Vec3::new(rng.range(-4.0, 4.0), 0.0, rng.range(-20.0, 2.0));
@@ -388,7 +388,7 @@ fn a_view_keeps_to_its_triangles() {
 #[test]
 fn the_allowed_error_is_a_number_of_pixels() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         for error_px in [-1.0, f32::NAN, f32::INFINITY] {
             let view = View {
                 error_px,
@@ -408,7 +408,7 @@ fn the_allowed_error_is_a_number_of_pixels() {
 #[test]
 fn what_is_outside_is_not_animated() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Processor::Cpu);
+        let mut stage = Stage::new(setup, Stages::Cpu);
         for number in 0..10 {
             let place = Vec3::new(0.0, 0.0, 30.0 + number as f32 * 3.0);
             stage.spawn(Affine3A::from_translation(place), "Walk");
@@ -436,8 +436,8 @@ fn what_is_outside_is_not_animated() {
 #[test]
 fn characters_without_instances_survive_growth() {
     each(|setup| {
-        for side in [Processor::Cpu, Processor::Gpu] {
-            let mut stage = Stage::new(setup, side);
+        for stages in [Stages::Cpu, Stages::GpuCull] {
+            let mut stage = Stage::new(setup, stages);
             let view = view(Vec3::new(0.0, 1.0, 8.0), Vec3::Y, EXTENT);
             for more in 0..4 {
                 let (_, stats) = stage.look(setup, &view, false);

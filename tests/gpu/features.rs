@@ -7,7 +7,7 @@ use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{Device, FeatureChain, Features};
-use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Processor, Stages, builtin};
+use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Stages, builtin};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const WANTED: Features = Features::REQUIRED
@@ -43,10 +43,7 @@ unsafe fn types(info: &vk::DeviceCreateInfo<'_>) -> Vec<vk::StructureType> {
 fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     let mut engine = Engine::with_device(setup, raw, features);
     let desc = CrowdDesc {
-        stages: Stages {
-            cull: Processor::Gpu,
-            animate: Processor::Gpu,
-        },
+        stages: Stages::Gpu,
         profile: true,
         ..setup.crowd_desc(1, SMALL)
     };

@@ -6,7 +6,7 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, ta
 use crate::support::{SMALL, Setup, each, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
-use throng::{Crowd, PassId, Processor, Spawn, View};
+use throng::{Crowd, PassId, Spawn, Stages, View};
 use throng_standalone::{Message, Target};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -112,7 +112,7 @@ fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
             // The control: the frame was really held back, and reads its own memory. Its palettes
             // are replaced by those of another time, which are valid as well. If the GPU poses
             // instances, the CPU writes none.
-            if !setup.config.profile && stages().animate == Processor::Cpu {
+            if !setup.config.profile && stages() != Stages::Gpu {
                 let messages = setup.context.messages();
                 assert!(messages.take().is_empty());
                 let own = with(&[frame_index], setup);

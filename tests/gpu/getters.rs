@@ -17,8 +17,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, Pose,
-    Processor, RootMotionMode, ShowPose, SkinningStage, Spawn, SpringMode,
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, Pose, RootMotionMode,
+    ShowPose, SkinningStage, Spawn, SpringMode, Stages,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -225,7 +225,7 @@ fn a_crowd_without_instances_can_draw_and_grow() {
 fn uploads_are_counted_as_they_are_written() {
     each(|setup| {
         let uploaded = METHODS.map(|method| {
-            let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
+            let mut crowd = setup.crowd_with(Stages::Cpu, 2, SMALL);
             let desc = described(method, false);
             let character = built(ribbon(5)).character;
             let entries = character.palette().len() as u64;

@@ -6,7 +6,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{SMALL, Setup, described, each, placed, side, view};
+use crate::support::{SMALL, Setup, described, each, placed, stages, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
@@ -14,9 +14,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{
-    Capacity, Crowd, Error, Id, InstanceId, PassId, Processor, SkinningStage, Spawn, View,
-};
+use throng::{Capacity, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, Stages, View};
 
 fn knight() -> PathBuf {
     let named = |path: &PathBuf| path.ends_with("Knight.glb");
@@ -91,7 +89,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     // If the GPU culls, figures are of earlier frames, and draws do not depend on what is shown.
-    let counts = side() == Processor::Cpu;
+    let counts = stages() == Stages::Cpu;
     if counts {
         assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
     }
@@ -246,7 +244,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         let desc = described(SkinningMethod::Linear, true);
         let mut pictures = Vec::new();
         for apart in [false, true] {
-            let mut crowd = setup.crowd_on(Processor::Cpu, FRAMES_IN_FLIGHT, ROOM);
+            let mut crowd = setup.crowd_with(Stages::Cpu, FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
             let kind = setup.add_with(&mut crowd, &character, &desc);
             rows(&mut crowd, kind, &character, apart);

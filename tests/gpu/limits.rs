@@ -22,8 +22,8 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Processor, Result, SkinningStage,
-    Spawn, Stages,
+    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
+    Stages,
 };
 
 /// Runs a test in the first configuration, with the `maxStorageBufferRange` in bytes.
@@ -56,10 +56,7 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
         frames_in_flight: 1,
         capacity,
         // If the GPU poses instances, they have no ranges of the ring of their own.
-        stages: Stages {
-            animate: Processor::Cpu,
-            ..Stages::default()
-        },
+        stages: Stages::Cpu,
         ..CrowdDesc::default()
     };
     Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc)

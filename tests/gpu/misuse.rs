@@ -12,8 +12,8 @@ use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::{
-    Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play, Processor, Result,
-    Spawn, View,
+    Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play, Result, Spawn,
+    Stages, View,
 };
 use throng::{Pose, ShowPose};
 
@@ -351,7 +351,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
 #[test]
 fn frames_are_used_in_their_order() {
     each(|setup| {
-        let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
+        let mut crowd = setup.crowd_with(Stages::Cpu, 2, SMALL);
         let character = built(ribbon(3)).character;
         let kind = setup.add(&mut crowd, &character);
         crowd.spawn(kind, &Spawn::default()).unwrap();

@@ -18,7 +18,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
 use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
-use crate::support::{Setup, each};
+use crate::support::{SIDES, Setup, each};
 use changes::Saved;
 use frames::{Stamps, check};
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +30,7 @@ use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Capacity, CharacterId, InstanceId, Processor, Stages};
+use throng::{Capacity, CharacterId, InstanceId, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 5000;
@@ -233,13 +233,7 @@ fn variants() -> Vec<Vec<Character>> {
 
 #[test]
 fn thousands_of_operations_are_seen_as_the_model_has_them() {
-    let stages = [
-        [Processor::Cpu, Processor::Cpu],
-        [Processor::Gpu, Processor::Cpu],
-        [Processor::Gpu, Processor::Gpu],
-    ];
-    for (seed, [cull, animate]) in (1..).zip(stages) {
-        let stages = Stages { cull, animate };
+    for (seed, stages) in (1..).zip(SIDES) {
         let models = explore(seed, OPERATIONS, |operations| {
             let mut models = Vec::new();
             each(|setup| models.push(run(setup, operations, stages)));
@@ -260,7 +254,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
 fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
     setup.guard_memory();
     let mut start = START;
-    if stages.animate == Processor::Gpu {
+    if stages == Stages::Gpu {
         // Palettes always fit, since the GPU would refuse no instance. See shared_poses.rs.
         start.palette_entries = 1 << 16;
     }
@@ -287,7 +281,7 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
         worst: 0.0,
         refused: 0,
         frames: 0,
-        on_gpu: stages.animate == Processor::Gpu,
+        on_gpu: stages == Stages::Gpu,
         posed_on_gpu: 0,
         placed_on_gpu: 0,
         switches: 0,

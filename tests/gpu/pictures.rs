@@ -5,11 +5,11 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{
     EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, depth, pass, picture, target,
 };
-use crate::support::{SMALL, Setup, each, reversed, side, view};
+use crate::support::{SMALL, Setup, each, reversed, stages, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::{Crowd, Id, PassDesc, PassId, PassKind, Processor, Spawn, View};
+use throng::{Crowd, Id, PassDesc, PassId, PassKind, Spawn, Stages, View};
 use throng_standalone::{Begin, Target, TargetDesc};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
@@ -267,7 +267,7 @@ fn two_views_go_to_two_targets() {
                 assert_eq!(stats.instances, 4);
                 // Two primitives, for plain and flipped instances, in two views.
                 assert_eq!(stats.draws, 2 * 2 * 2);
-                if side() == Processor::Cpu {
+                if stages() == Stages::Cpu {
                     assert_eq!(stats.triangles, 2 * 4 * 12);
                     assert_eq!(stats.vertices, 2 * 4 * 16);
                 }

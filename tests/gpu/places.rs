@@ -6,7 +6,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
+use crate::support::{SMALL, Setup, described, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{JointRef, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
@@ -16,7 +16,7 @@ use throng::skeleton::Joint;
 use throng::skin::{CullMode, Ray};
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, SkinningStage,
-    Stats, View, builtin,
+    Stages, Stats, View, builtin,
 };
 
 const CAPACITY: Capacity = Capacity {
@@ -36,7 +36,7 @@ struct Stage {
 
 impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity) -> Self {
-        let mut crowd = setup.crowd_with(ON_GPU, 2, capacity);
+        let mut crowd = setup.crowd_with(Stages::Gpu, 2, capacity);
         let desc = described(SkinningMethod::Linear, true);
         let people = builtin::mannequin().unwrap().character;
         let kinds = [people, built(ribbon(70)).character]
@@ -346,7 +346,7 @@ fn changes_of_what_the_gpu_places_are_seen() {
 #[test]
 fn attachments_past_all_limits_are_refused() {
     each(|setup| {
-        let mut crowd = setup.crowd_with(ON_GPU, 2, CAPACITY);
+        let mut crowd = setup.crowd_with(Stages::Gpu, 2, CAPACITY);
         for attachments in [u32::MAX, 1 << 25] {
             let more = Capacity {
                 attachments,

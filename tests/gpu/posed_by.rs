@@ -5,7 +5,7 @@ use crate::reference::raws;
 use crate::reference::raws::{animation, linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
+use crate::support::{ON_GPU, SIDES, SMALL, Setup, described, each, placed, view};
 use throng::animator::{Play, Pose, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;
@@ -17,8 +17,7 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Processor,
-    SkinningStage, Spawn, Stages, builtin,
+    Attachment, Capacity, CharacterId, Crowd, InstanceId, SkinningStage, Spawn, Stages, builtin,
 };
 
 /// A crowd and its frames.
@@ -31,7 +30,7 @@ struct Stage {
 impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity) -> Self {
         Self {
-            crowd: setup.crowd_with(ON_GPU, 2, capacity),
+            crowd: setup.crowd_with(Stages::Gpu, 2, capacity),
             frames: FramesInFlight::new(&setup.context, 2),
             next: 0,
         }
@@ -435,41 +434,14 @@ fn attachments_follow_what_the_gpu_poses() {
 }
 
 #[test]
-fn sides_that_contradict_each_other_are_refused() {
+fn a_crowd_says_which_stages_were_chosen() {
     each(|setup| {
-        let desc = CrowdDesc {
-            stages: Stages {
-                cull: Processor::Cpu,
-                animate: Processor::Gpu,
-            },
-            ..setup.crowd_desc(2, SMALL)
-        };
-        let crowd = Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc);
-        match crowd.map(drop) {
-            Err(Error::Argument { what, .. }) => assert_eq!(what, "Stages::animate"),
-            other => panic!("{other:?}"),
-        }
         let software = setup.context.info.kind == vk::PhysicalDeviceType::CPU;
-        let auto = if software {
-            Processor::Cpu
-        } else {
-            Processor::Gpu
-        };
-        for ([cull, animate], wanted) in [
-            (
-                [Processor::Auto, Processor::Gpu],
-                [Processor::Gpu, Processor::Gpu],
-            ),
-            (
-                [Processor::Cpu, Processor::Auto],
-                [Processor::Cpu, Processor::Cpu],
-            ),
-            ([Processor::Gpu, Processor::Auto], [Processor::Gpu, auto]),
-            ([Processor::Auto, Processor::Auto], [auto, auto]),
-        ] {
-            let crowd = setup.crowd_with(Stages { cull, animate }, 2, SMALL);
-            let stages = crowd.stages();
-            assert_eq!([stages.cull, stages.animate], wanted);
+        let auto = if software { Stages::Cpu } else { Stages::Gpu };
+        let chosen = SIDES.map(|stages| (stages, stages));
+        for (stages, wanted) in chosen.into_iter().chain([(Stages::Auto, auto)]) {
+            let crowd = setup.crowd_with(stages, 2, SMALL);
+            assert_eq!(crowd.stages(), wanted);
             setup.destroy(crowd);
         }
     });

@@ -6,7 +6,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Says;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
-use crate::support::{SMALL, Setup, described, each, placed, stages, view};
+use crate::support::{SMALL, Setup, described, each, placed, posed_by_cpu, stages, view};
 use throng::animator::ReplaceIssue;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
@@ -15,8 +15,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{CullMode, Ray};
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, Processor,
-    SkinningStage, Spawn, SpringMode, Stages, View, WarmUp,
+    Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, SkinningStage,
+    Spawn, SpringMode, Stages, View, WarmUp,
 };
 use throng_standalone::Target;
 
@@ -203,10 +203,7 @@ fn what_no_longer_fits_is_listed_or_refused() {
             ..ROOM
         };
         // The CPU poses: else, the frame is refused that has no memory for its palettes.
-        let stages = Stages {
-            animate: Processor::Cpu,
-            ..stages()
-        };
+        let stages = posed_by_cpu();
         let mut stage = Stage::with(setup, stages, capacity);
         let kind = stage.add(setup, &character);
         let ids = stage.populate(kind);

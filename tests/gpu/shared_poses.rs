@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{ON_GPU, SMALL, Setup, each, placed, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::Character;
@@ -14,7 +14,7 @@ use throng::gpu::GpuInstance;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Stats, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Stages, Stats, View, builtin,
 };
 
 /// The most by which a component of a palette may differ from the CPU's: 5e-6 of the model's size,
@@ -44,7 +44,7 @@ struct Seen {
 impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity, desc: &CharacterDesc) -> Self {
         let character = builtin::mannequin().unwrap().character;
-        let mut crowd = setup.crowd_with(ON_GPU, 2, capacity);
+        let mut crowd = setup.crowd_with(Stages::Gpu, 2, capacity);
         let kind = setup.add_with(&mut crowd, &character, desc);
         let set_0 = crowd.set_layout().handle();
         let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);

@@ -21,7 +21,7 @@ use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play,
-    Processor, Shadow, Spawn, Stages, View, ViewStats, builtin,
+    Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
 use throng_standalone::{Context, Target};
 
@@ -88,12 +88,9 @@ struct World {
 
 impl World {
     fn new(setup: &mut Setup) -> Self {
-        let crowds = [Processor::Cpu, Processor::Gpu].map(|cull| {
+        let crowds = [Stages::Cpu, Stages::GpuCull].map(|stages| {
             let desc = CrowdDesc {
-                stages: Stages {
-                    cull,
-                    animate: Processor::Cpu,
-                },
+                stages,
                 ..setup.crowd_desc(FRAMES_IN_FLIGHT, START)
             };
             let device = setup.device();
@@ -624,7 +621,7 @@ fn a_quiet_crowd_uploads_its_views() {
                 views: 2,
                 ..Capacity::DEFAULT
             };
-            let mut crowd = setup.crowd_on(Processor::Gpu, FRAMES_IN_FLIGHT, capacity);
+            let mut crowd = setup.crowd_with(Stages::GpuCull, FRAMES_IN_FLIGHT, capacity);
             let allocator = &mut setup.context.allocator();
             let mannequin = builtin::mannequin().unwrap().character;
             let kind = crowd.add_character(allocator, &mannequin).unwrap();
@@ -708,8 +705,8 @@ fn a_quiet_crowd_uploads_its_views() {
 #[test]
 fn each_side_says_what_the_other_knows() {
     each(|setup| {
-        for side in [Processor::Cpu, Processor::Gpu] {
-            let mut crowd = setup.crowd_on(side, 1, START);
+        for side in [Stages::Cpu, Stages::GpuCull] {
+            let mut crowd = setup.crowd_with(side, 1, START);
             let allocator = &mut setup.context.allocator();
             let opaque = crowd.add_character(allocator, &parted(3)).unwrap();
             let mut raw = ribbon(3);
@@ -725,7 +722,7 @@ fn each_side_says_what_the_other_knows() {
             let camera = view(Vec3::new(0.0, 2.0, 9.0), Vec3::Y, EXTENT);
             let seen = unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap()[0];
             for (kind, id) in [opaque, blended].into_iter().zip(one) {
-                let on_gpu = side == Processor::Gpu && kind == opaque;
+                let on_gpu = side != Stages::Cpu && kind == opaque;
                 let of_cpu = [
                     frame.draw_bindings(seen, kind, 0).map(drop),
                     frame.draw_ranges(seen, kind, 0, false).map(drop),
@@ -755,7 +752,7 @@ fn each_side_says_what_the_other_knows() {
 #[test]
 fn an_own_pipeline_draws_what_the_gpu_lists() {
     each(|setup| {
-        let mut crowd = setup.crowd_on(Processor::Gpu, 1, START);
+        let mut crowd = setup.crowd_with(Stages::GpuCull, 1, START);
         let target = target(&mut setup.context);
         let own = crate::support::frames::target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);

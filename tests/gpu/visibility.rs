@@ -11,7 +11,7 @@ use throng::ash::vk;
 use throng::glam::{Affine3A, Vec3};
 use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterId, Crowd, Frame, InstanceId, ListId, Processor, SkinningStage, Spawn, View,
+    Capacity, CharacterId, Crowd, Frame, InstanceId, ListId, SkinningStage, Spawn, Stages, View,
 };
 
 const CAMERA: u32 = 1;
@@ -23,7 +23,7 @@ fn camera() -> View {
 
 /// Three ribbons side by side. The last one is flipped.
 fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<InstanceId>) {
-    let mut crowd = setup.crowd_on(Processor::Cpu, 2, capacity);
+    let mut crowd = setup.crowd_with(Stages::Cpu, 2, capacity);
     let character = built(ribbon(4)).character;
     let desc = described(SkinningMethod::Linear, true);
     let kind = setup.add_with(&mut crowd, &character, &desc);

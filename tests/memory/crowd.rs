@@ -13,8 +13,8 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, Processor,
-    SkinningStage, Spawn, Stages, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, SkinningStage,
+    Spawn, Stages, View, builtin,
 };
 use throng_standalone::{Context, ContextDesc, Validation};
 
@@ -189,20 +189,7 @@ fn each(load: &Load) -> Each {
     }
 }
 
-const STAGES: [Stages; 3] = [
-    Stages {
-        cull: Processor::Cpu,
-        animate: Processor::Cpu,
-    },
-    Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Cpu,
-    },
-    Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Gpu,
-    },
-];
+const STAGES: [Stages; 3] = [Stages::Cpu, Stages::GpuCull, Stages::Gpu];
 
 /// For each instance, a crowd needs at most 768 bytes of the CPU's memory, and 1 KiB of the GPU's
 /// beyond its palettes in the ring.

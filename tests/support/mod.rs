@@ -32,8 +32,8 @@ use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{Device, Features};
 use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, Play, Processor, Spawn, Stages,
-    Threads, View,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, Play, Spawn, Stages, Threads,
+    View,
 };
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
@@ -243,17 +243,6 @@ impl Setup {
         Crowd::new(&self.device(), &mut self.allocator(), &desc).unwrap()
     }
 
-    /// A crowd whose stage cull runs on this side, and whose stage animate runs on the CPU.
-    pub fn crowd_on(
-        &mut self,
-        cull: Processor,
-        frames_in_flight: u32,
-        capacity: Capacity,
-    ) -> Crowd {
-        let animate = Processor::Cpu;
-        self.crowd_with(Stages { cull, animate }, frames_in_flight, capacity)
-    }
-
     /// A crowd whose stages run on these sides.
     pub fn crowd_with(
         &mut self,
@@ -280,41 +269,27 @@ impl Setup {
     }
 }
 
-/// The sides of the stages cull and animate: `THRONG_STAGES` in the environment is `cpu`, which is
+/// The processors of the stages cull and animate: `THRONG_STAGES` in the environment is `cpu`, which is
 /// the default, `cull` if the GPU culls, or `gpu` if it poses instances, too.
 pub fn stages() -> Stages {
-    let [cull, animate] = match std::env::var("THRONG_STAGES").as_deref() {
-        Err(_) | Ok("cpu") => [Processor::Cpu, Processor::Cpu],
-        Ok("cull") => [Processor::Gpu, Processor::Cpu],
-        Ok("gpu") => [Processor::Gpu, Processor::Gpu],
+    match std::env::var("THRONG_STAGES").as_deref() {
+        Err(_) | Ok("cpu") => Stages::Cpu,
+        Ok("cull") => Stages::GpuCull,
+        Ok("gpu") => Stages::Gpu,
         Ok(other) => panic!("THRONG_STAGES is {other:?}, must be \"cpu\", \"cull\" or \"gpu\""),
-    };
-    Stages { cull, animate }
+    }
 }
 
-/// Both stages run on the GPU.
-pub const ON_GPU: Stages = Stages {
-    cull: Processor::Gpu,
-    animate: Processor::Gpu,
-};
-
-/// All sides of the stages that a crowd can have.
-pub const SIDES: [Stages; 3] = [
-    Stages {
-        cull: Processor::Cpu,
-        animate: Processor::Cpu,
-    },
-    Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Cpu,
-    },
-    ON_GPU,
-];
-
-/// The side of the stage cull.
-pub fn side() -> Processor {
-    stages().cull
+/// [`stages`], but the CPU poses.
+pub fn posed_by_cpu() -> Stages {
+    match stages() {
+        Stages::Gpu => Stages::GpuCull,
+        others => others,
+    }
 }
+
+/// All stages that a crowd can have.
+pub const SIDES: [Stages; 3] = [Stages::Cpu, Stages::GpuCull, Stages::Gpu];
 
 /// Reports the configuration in which a test failed, and the layer's messages until then.
 struct Teller(Config, Messages);

@@ -13,8 +13,8 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, Processor, SkinningStage, Spawn,
-    Stages, Stats, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, SkinningStage, Spawn, Stages,
+    Stats, View,
 };
 use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
@@ -51,11 +51,11 @@ pub(super) fn run(
         ..TargetDesc::default()
     };
     let target = Target::new(&context, &desc)?;
-    let measured = SIDES.map(|(side, ..)| {
+    let measured = SIDES.map(|(stages, ..)| {
         // A software device takes seconds for the poses of a frame.
-        let is_slow = side == Processor::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
+        let is_slow = stages == Stages::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
         let frames = if is_slow { frames.min(SLOW) } else { frames };
-        with_crowd(&mut context, (&target, side), model, instances, frames)
+        with_crowd(&mut context, (&target, stages), model, instances, frames)
     });
     for (number, measured) in measured.into_iter().enumerate() {
         let (times, stats) = measured?;
@@ -64,22 +64,22 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Processors of cull and animate, with the names of their figures.
-const SIDES: [(Processor, &str, &str); 2] = [
-    (Processor::Cpu, "CPU", "per_frame"),
-    (Processor::Gpu, "GPU", "per_frame_on_gpu"),
+/// Stages, with the names of the processor and of their figures.
+const SIDES: [(Stages, &str, &str); 2] = [
+    (Stages::Cpu, "CPU", "per_frame"),
+    (Stages::Gpu, "GPU", "per_frame_on_gpu"),
 ];
 /// The most frames with these stages on a software device.
 const SLOW: u32 = 5;
 
 fn print(
     (times, stats): (&Times, &Stats),
-    (side, processor, fact): (Processor, &str, &str),
+    (stages, processor, fact): (Stages, &str, &str),
     (width, height): (u32, u32),
     figures: &mut Figures<'_>,
 ) -> Result<(), Failure> {
-    let posed = match side {
-        Processor::Gpu => format!("{} posed there, ", grouped(stats.posed_on_gpu.into())),
+    let posed = match stages {
+        Stages::Gpu => format!("{} posed there, ", grouped(stats.posed_on_gpu.into())),
         _ => format!("{} triangles, ", grouped(stats.triangles)),
     };
     let words = format!(
@@ -129,7 +129,7 @@ fn print(
 /// Creates a crowd, measures its frames, and destroys it.
 fn with_crowd(
     context: &mut Context,
-    (target, side): (&Target, Processor),
+    (target, stages): (&Target, Stages),
     model: &Character,
     instances: u32,
     frames: u32,
@@ -143,10 +143,7 @@ fn with_crowd(
     let desc = CrowdDesc {
         frames_in_flight: 1,
         capacity,
-        stages: Stages {
-            cull: side,
-            animate: side,
-        },
+        stages,
         profile: true,
         ..CrowdDesc::default()
     };
@@ -184,11 +181,11 @@ fn spawn(
         true => 1.0,
         false => bounds.size().x.max(bounds.size().z).max(1e-3) * 1.2,
     };
-    let side = f64::from(instances).sqrt().ceil().max(1.0) as u32;
+    let stages = f64::from(instances).sqrt().ceil().max(1.0) as u32;
     let mut all = Aabb::EMPTY;
     for instance in 0..instances {
-        let place = |step: u32| (step as f32 - 0.5 * (side - 1) as f32) * edge;
-        let at = Vec3::new(place(instance % side), 0.0, place(instance / side));
+        let place = |step: u32| (step as f32 - 0.5 * (stages - 1) as f32) * edge;
+        let at = Vec3::new(place(instance % stages), 0.0, place(instance / stages));
         all = all.with_point(at + bounds.min).with_point(at + bounds.max);
         let spawn = Spawn {
             play: play(model, instance as usize),

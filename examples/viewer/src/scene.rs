@@ -10,8 +10,8 @@ use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
-    MaterialDesc, MoreInstances, PassDesc, PassId, Processor, SkinningStage, Spawn, Stages, Stats,
-    Threads, View, ViewStats,
+    MaterialDesc, MoreInstances, PassDesc, PassId, SkinningStage, Spawn, Stages, Stats, Threads,
+    View, ViewStats,
 };
 use throng_standalone::{Context, Target};
 
@@ -110,10 +110,7 @@ impl Scene {
             },
             threads: Threads::Rayon,
             // The lens draws ranges of the CPU's lists.
-            stages: Stages {
-                cull: Processor::Cpu,
-                animate: Processor::Cpu,
-            },
+            stages: Stages::Cpu,
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };

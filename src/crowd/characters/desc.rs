@@ -15,7 +15,7 @@ pub struct CharacterDesc {
     pub cpu_skinning: bool,
     /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
     ///
-    /// It counts if the GPU poses instances ([`Stages::animate`](crate::crowd::Stages::animate)). A
+    /// It counts if the GPU poses instances ([`Stages::Gpu`](crate::crowd::Stages::Gpu)). A
     /// clip takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first
     /// time that an instance plays it alone. Clips for which there is no more memory have no shared
     /// poses. No more is allocated than all clips need. With 0, nothing is shared. See

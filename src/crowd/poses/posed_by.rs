@@ -10,7 +10,7 @@ impl Crowd {
     ///
     /// This is what the next prepared frame will find, unless something changes until then.
     /// [`CpuReason::Memory`] is what the last one found. See
-    /// [`Stages::animate`](crate::crowd::Stages::animate).
+    /// [`Stages::Gpu`](crate::crowd::Stages::Gpu).
     ///
     /// ```
     /// use throng::gpu::{CpuReason, PosedBy};

@@ -52,7 +52,7 @@ pub enum PosedBy {
 #[non_exhaustive]
 pub enum CpuReason {
     /// The caller's choice, or a software device. See
-    /// [`Stages::animate`](crate::crowd::Stages::animate).
+    /// [`Stages::Gpu`](crate::crowd::Stages::Gpu).
     Chosen,
     /// It is in its rest pose, which takes no work.
     Rest,

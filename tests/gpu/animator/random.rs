@@ -12,7 +12,7 @@ use throng::glam::Affine3A;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
-use throng::{Id, Processor};
+use throng::{Id, Stages};
 
 const OPERATIONS: usize = 780;
 const MOST: usize = 40;
@@ -193,11 +193,7 @@ fn a_crowd_shows_what_animators_do_in_every_format() {
     });
     println!("written and shown: {counts:?}");
     // The GPU poses most of them, if it can.
-    let least = if stages().animate == Processor::Gpu {
-        100
-    } else {
-        500
-    };
+    let least = if stages() == Stages::Gpu { 100 } else { 500 };
     for (written, shown) in counts {
         assert!(written > least && written < shown);
     }

@@ -3,11 +3,11 @@
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::handles::Handles;
-use crate::support::{SMALL, Setup, each, stages};
+use crate::support::{SMALL, Setup, each, posed_by_cpu, stages};
 use throng::animator::{Play, Pose, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
-use throng::{Capacity, InstanceId, Processor, Stages};
+use throng::{Capacity, InstanceId, Stages};
 
 /// For each character: one moving instance, four that stand, and one at rest.
 const STANDING: u32 = 4;
@@ -82,10 +82,7 @@ const ALL: [u32; 3] = [4 * (1 + STANDING); 3];
 /// A crowd whose standing instances have been written for all frames in flight.
 fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
     // The figures are those of the CPU.
-    let on_cpu = Stages {
-        animate: Processor::Cpu,
-        ..stages()
-    };
+    let on_cpu = posed_by_cpu();
     let mut world = World::with(setup, on_cpu, capacity);
     let cast = populate(&mut world);
     world.now_s = 1.0;
@@ -187,10 +184,7 @@ fn what_stands_survives_a_compaction() {
 /// end, the rest move together.
 #[test]
 fn what_stands_survives_that_gaps_close() {
-    let on_gpu = Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Gpu,
-    };
+    let on_gpu = Stages::Gpu;
     let tight = Capacity {
         palette_entries: 24 * JOINTS as u32,
         ..SMALL

@@ -5,11 +5,11 @@ use crate::reference::explore::{Operation, explore};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
-use crate::support::{ON_GPU, Setup, each, stages, view};
+use crate::support::{Setup, each, stages, view};
 use std::iter::repeat_n;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Processor, SkinningStage, Stages, View};
+use throng::{Capacity, SkinningStage, Stages, View};
 
 const MODES: [SkinningStage; 4] = [
     SkinningStage::Vertex,
@@ -121,11 +121,7 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
 #[test]
 fn whatever_happens_motion_is_what_the_model_says() {
     let mut all = Seen::default();
-    let cull_on_gpu = Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Cpu,
-    };
-    let each_stages = repeat_n([stages(), ON_GPU, cull_on_gpu], 3).flatten();
+    let each_stages = repeat_n([stages(), Stages::Gpu, Stages::GpuCull], 3).flatten();
     for (seed, stages) in (41..).zip(each_stages) {
         explore(seed, rounds(450), |operations| {
             each(|setup| play(setup, operations, stages, &mut all));

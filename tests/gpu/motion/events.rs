@@ -4,10 +4,10 @@ use super::stage::{HISTORIES, World, check, dancer, face, moves, stands};
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::ribbon;
 use crate::support::frames::EXTENT;
-use crate::support::{Setup, each, view};
+use crate::support::{SIDES, Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Culling, Processor, SkinningStage, Stages, View};
+use throng::{Capacity, Culling, SkinningStage, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -111,14 +111,8 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
 #[test]
 fn a_face_whose_joints_stand_still_moves() {
     each(|setup| {
-        for sides in [
-            [Processor::Cpu; 2],
-            [Processor::Gpu, Processor::Cpu],
-            [Processor::Gpu; 2],
-        ] {
-            let [cull, animate] = sides;
+        for stages in SIDES {
             let characters = [(face(3), SkinningMethod::Linear)];
-            let stages = Stages { cull, animate };
             let mut world = World::with(setup, stages, HISTORIES, &characters);
             world.spawn(0, at(-0.5), SWAY);
             world.spawn(0, at(0.5), None);

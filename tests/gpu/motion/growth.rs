@@ -3,9 +3,9 @@
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::reference::handles::Handles;
-use crate::support::{Setup, each, stages};
+use crate::support::{Setup, each, posed_by_cpu};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Processor, Stages, View};
+use throng::{Capacity, View};
 
 const SWAY: Option<usize> = Some(0);
 
@@ -110,10 +110,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
             ..HISTORIES
         };
         // The CPU poses: else, instances have no ranges of the ring between frames.
-        let stages = Stages {
-            animate: Processor::Cpu,
-            ..stages()
-        };
+        let stages = posed_by_cpu();
         let mut world = World::with(setup, stages, capacity, &characters);
         world.spawn(0, at(-1.0), SWAY);
         world.spawn(0, at(0.0), SWAY);

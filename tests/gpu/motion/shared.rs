@@ -3,9 +3,9 @@
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::reference::ribbon::ribbon;
-use crate::support::{ON_GPU, each};
-use throng::View;
+use crate::support::each;
 use throng::palette::SkinningMethod;
+use throng::{Stages, View};
 
 /// Instances go from poses of their own to shared ones and back, in a moving crowd. Each frame's
 /// motion is that between the poses that it and the frame before showed. A clip that drives morph
@@ -16,7 +16,7 @@ fn shared_poses_move_as_they_are_shown() {
         let methods = [SkinningMethod::Linear, SkinningMethod::QuatOffset];
         let mut characters = methods.map(|method| (ribbon(3), method)).to_vec();
         characters.push((dancer(3), SkinningMethod::Linear));
-        let mut world = World::with(setup, ON_GPU, HISTORIES, &characters);
+        let mut world = World::with(setup, Stages::Gpu, HISTORIES, &characters);
         for number in 0..3 {
             world.spawn(number, at(number as f32 * 1.1 - 1.1), Some(0));
         }

@@ -14,8 +14,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::{AlphaMode, Material};
 use throng::{
-    Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor, SkinningStage,
-    View,
+    Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage, Stages, View,
 };
 use throng_standalone::Target;
 
@@ -166,7 +165,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                 let apart = different(&rgba, same, SHADE);
                 worst[number] = worst[number].max(apart);
                 // The GPU poses only what the vertex shader deforms.
-                let same_poses = stages().animate == Processor::Cpu;
+                let same_poses = stages() != Stages::Gpu;
                 let limit = if mode == SkinningStage::Compute && same_poses {
                     0
                 } else {

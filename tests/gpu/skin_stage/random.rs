@@ -15,7 +15,7 @@ use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each, stages};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
-use throng::{Capacity, Crowd, Error, InstanceId, Play, Processor, SkinningStage, Spawn};
+use throng::{Capacity, Crowd, Error, InstanceId, Play, SkinningStage, Spawn, Stages};
 use throng_standalone::Buffer;
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -294,7 +294,7 @@ impl Model {
             word += (skinned.size / 4) as usize;
         }
         assert!(word <= READBACK_WORDS);
-        if stages().animate == Processor::Cpu {
+        if stages() != Stages::Gpu {
             // The GPU's counts are known some frames later.
             assert_eq!(frame.stats().skinned as usize, flight.len());
         }

@@ -5,7 +5,7 @@ pub(crate) mod messages;
 use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng_wgpu::throng::{CharacterId, CrowdDesc, Processor, Spawn, Stages, View};
+use throng_wgpu::throng::{CharacterId, CrowdDesc, Spawn, Stages, View};
 use throng_wgpu::{Crowd, Encoder, Frame, Gpu, PassDesc};
 use wgpu::TextureUsages as Usages;
 
@@ -54,17 +54,8 @@ pub(crate) fn gpu() -> Gpu {
     Gpu::open(&adapter(), &wgpu::DeviceDescriptor::default()).unwrap()
 }
 
-/// The sides of the stages, of which each test tries both.
-pub(crate) const SIDES: [Stages; 2] = [
-    Stages {
-        cull: Processor::Cpu,
-        animate: Processor::Cpu,
-    },
-    Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Gpu,
-    },
-];
+/// Stages of which each test tries both.
+pub(crate) const SIDES: [Stages; 2] = [Stages::Cpu, Stages::Gpu];
 
 pub(crate) fn desc(frames_in_flight: u32, stages: Stages) -> CrowdDesc {
     CrowdDesc {

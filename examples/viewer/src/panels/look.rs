@@ -4,7 +4,7 @@ use egui::{ComboBox, Slider, Ui};
 use throng::character::Character;
 use throng::gpu::PosedBy;
 use throng::palette::SkinningMethod;
-use throng::{Processor, SkinningStage, ViewStats};
+use throng::{SkinningStage, Stages, ViewStats};
 
 use super::super::app::{Action, App};
 use super::super::args::{Look, MAX_INSTANCES};
@@ -166,10 +166,11 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     {
         actions.push(Action::Replay);
     }
-    let stages = app.scene.crowd().stages();
-    let side = |side| if side == Processor::Gpu { "GPU" } else { "CPU" };
-    let [cull, animate] = [stages.cull, stages.animate].map(side);
-    ui.weak(format!("cull on the {cull}, animate on the {animate}"));
+    ui.weak(match app.scene.crowd().stages() {
+        Stages::Gpu => "cull and animate on the GPU",
+        Stages::GpuCull => "cull on the GPU, animate on the CPU",
+        _ => "cull and animate on the CPU",
+    });
     ui.weak("largest distance of a vertex from skinning by exact matrices:");
     let Some(measured) = app.accuracy else {
         ui.weak("pause to measure it");
