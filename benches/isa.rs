@@ -31,7 +31,9 @@ use std::process::{Command, ExitCode};
 use throng::ash::vk;
 use throng::gpu::AnimateVariant;
 use throng::palette::PaletteFormat;
-use throng::{AnimatePipeline, Crowd, CrowdDesc, PassDesc, PassId, PassKind, WarmUp};
+use throng::{
+    AnimatePipeline, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage,
+};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -187,11 +189,15 @@ fn of_this_process() -> Outcome<Table> {
     let passes = passes(&mut crowd)?;
     let mut known = Vec::new();
     for kind in characters::kinds()? {
-        crowd.warm_up(&WarmUp {
-            character: &kind.character,
+        let desc = CharacterDesc {
             method: kind.method,
-            deforms: kind.deforms,
-        })?;
+            ..CharacterDesc::default()
+        };
+        let skin = match kind.deforms {
+            true => SkinningStage::Compute,
+            false => SkinningStage::Vertex,
+        };
+        crowd.warm_up(&kind.character, &desc, skin)?;
         // A pipeline that kinds share is named after the first.
         // The stage animate comes with its formats and sizes, below.
         for pipeline in crowd.pipelines().filter(|it| it.stage != "animate") {

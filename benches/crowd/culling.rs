@@ -208,7 +208,7 @@ impl Scene {
         case: &Case,
         profile: bool,
     ) -> Outcome<Self> {
-        let mut capacity = Capacity::of_views(case.views).with_character(
+        let mut capacity = Capacity::new(case.views).with_character(
             character,
             &CharacterDesc::default(),
             case.instances,

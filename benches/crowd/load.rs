@@ -125,7 +125,7 @@ impl Load {
         let character = character()?;
         let machine = character.state_machine();
         let speed = machine.ok_or("no state machine")?.parameter("speed")?;
-        let capacity = Capacity::of_views(1).with_character(
+        let capacity = Capacity::new(1).with_character(
             &character,
             &CharacterDesc::default(),
             count,

@@ -5,7 +5,7 @@ use crate::{Outcome, passes};
 use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::import::ImportOptions;
-use throng::{Crowd, CrowdDesc, WarmUp, builtin};
+use throng::{CharacterDesc, Crowd, CrowdDesc, SkinningStage, builtin};
 
 /// A table of the models: pipelines in each pass, and of the skin stage.
 pub(crate) fn pipelines() -> Outcome<String> {
@@ -28,17 +28,15 @@ fn line(compiler: &Compiler, name: &str, character: &Character) -> Outcome<Strin
     let memory = &mut Idle(compiler.raw.clone());
     let mut crowd = Crowd::new(&compiler.gpu, memory, &CrowdDesc::default())?;
     let passes = passes(&mut crowd)?;
-    crowd.warm_up(&WarmUp::of(character))?;
+    let desc = CharacterDesc::default();
+    crowd.warm_up(character, &desc, SkinningStage::Vertex)?;
     let counts = passes.iter().map(|(_, pass)| {
         let drawing = crowd.pipelines().filter(|it| it.pass == Some(*pass));
         drawing.count().to_string()
     });
     let counts: Vec<String> = counts.collect();
     let before = crowd.pipelines().filter(|it| it.stage == "skin").count();
-    crowd.warm_up(&WarmUp {
-        deforms: true,
-        ..WarmUp::of(character)
-    })?;
+    crowd.warm_up(character, &desc, SkinningStage::Compute)?;
     let skin = crowd.pipelines().filter(|it| it.stage == "skin").count() - before;
     // SAFETY: nothing was submitted.
     unsafe { crowd.destroy(memory) };

@@ -10,7 +10,8 @@ use crate::skin::SkinnedLayout;
 
 /// The capacities of a crowd.
 ///
-/// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
+/// Use the [default](Self::default) to begin with, or [`Self::new`] and [`Self::with_character`] if
+/// the characters are known. [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Instances alive at the same time, at most
@@ -64,34 +65,6 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Capacity for a thousand instances of 64 joints.
-    ///
-    /// None of them is skinned to memory, and there is no history.
-    pub const DEFAULT: Self = Self {
-        instances: 1024,
-        palette_entries: 65_536,
-        views: 4,
-        morph_weights: 4096,
-        blended: 1024,
-        skinned_words: 0,
-        cpu_skinned_words: 0,
-        attachments: 256,
-        histories: 0,
-    };
-
-    /// No instances, views and so on.
-    const NONE: Self = Self {
-        instances: 0,
-        palette_entries: 0,
-        views: 0,
-        morph_weights: 0,
-        blended: 0,
-        skinned_words: 0,
-        cpu_skinned_words: 0,
-        attachments: 0,
-        histories: 0,
-    };
-
     /// Each capacity as `of` makes it of this one and another.
     pub(crate) fn with(&self, other: &Self, of: fn(u32, u32) -> u32) -> Self {
         Self {
@@ -114,8 +87,18 @@ impl Capacity {
 }
 
 impl Default for Capacity {
+    /// Capacity for a thousand instances of 64 joints, in 4 views.
+    ///
+    /// None of them is skinned to memory, and there is no history.
     fn default() -> Self {
-        Self::DEFAULT
+        Self {
+            instances: 1024,
+            palette_entries: 65_536,
+            morph_weights: 4096,
+            blended: 1024,
+            attachments: 256,
+            ..Self::new(4)
+        }
     }
 }
 
@@ -130,16 +113,23 @@ impl Capacity {
     ///
     /// let mannequin = throng::builtin::mannequin()?;
     /// let desc = CharacterDesc::default();
-    /// let capacity = Capacity { histories: 1, ..Capacity::of_views(2) }
+    /// let capacity = Capacity { histories: 1, ..Capacity::new(2) }
     ///     .with_character(&mannequin, &desc, 500, SkinningStage::Vertex)?;
     /// assert_eq!(capacity.palette_entries as usize, 500 * mannequin.palette().len());
     /// # Ok::<(), throng::Error>(())
     /// ```
     #[must_use]
-    pub const fn of_views(views: u32) -> Self {
+    pub const fn new(views: u32) -> Self {
         Self {
             views,
-            ..Self::NONE
+            instances: 0,
+            palette_entries: 0,
+            morph_weights: 0,
+            blended: 0,
+            skinned_words: 0,
+            cpu_skinned_words: 0,
+            attachments: 0,
+            histories: 0,
         }
     }
 
@@ -237,12 +227,11 @@ impl Need {
         Capacity {
             instances: cut(self.instances),
             palette_entries: cut(self.rows.div_ceil(3)),
-            views,
             morph_weights: cut(self.morph_weights),
             blended: cut(self.blended.saturating_mul(views.into())),
             skinned_words: cut(self.skinned_words),
             cpu_skinned_words: cut(self.cpu_skinned_words),
-            ..Capacity::NONE
+            ..Capacity::new(views)
         }
     }
 }

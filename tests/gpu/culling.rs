@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass, picture, target};
-use crate::support::{Setup, each, each_with_features, placed, reversed, view};
+use crate::support::{SMALL, Setup, each, each_with_features, placed, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
@@ -16,13 +16,6 @@ use throng::{
     builtin,
 };
 use throng_standalone::Target;
-
-const CAPACITY: Capacity = Capacity {
-    instances: 64,
-    palette_entries: 4096,
-    views: 4,
-    ..Capacity::DEFAULT
-};
 
 /// The height of the picture over the height of what it shows at a distance of 1 m.
 fn pixels_at_1_m() -> f64 {
@@ -41,7 +34,7 @@ struct Stage {
 
 impl Stage {
     fn new(setup: &mut Setup, stages: Stages) -> Self {
-        let mut crowd = setup.crowd_with(stages, 2, CAPACITY);
+        let mut crowd = setup.crowd_with(stages, 2, SMALL);
         let target = target(&mut setup.context);
         let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
         let mannequin = builtin::mannequin().unwrap().character;
@@ -443,8 +436,8 @@ fn characters_without_instances_survive_growth() {
                 let (_, stats) = stage.look(setup, &view, false);
                 assert_eq!((stats.shown, stats.triangles), (0, 0), "{more}");
                 let capacity = Capacity {
-                    instances: CAPACITY.instances + more,
-                    ..CAPACITY
+                    instances: SMALL.instances + more,
+                    ..SMALL
                 };
                 setup.reserve(&mut stage.crowd, &capacity);
             }

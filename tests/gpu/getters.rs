@@ -157,7 +157,7 @@ fn room_for_known_characters_is_just_enough() {
                 })
                 .collect();
             let counts = [3, 2, 4];
-            let mut capacity = Capacity::of_views(3);
+            let mut capacity = Capacity::new(3);
             for ((character, desc), instances) in loads.iter().zip(counts) {
                 capacity = capacity
                     .with_character(character, desc, instances, skin)
@@ -186,13 +186,12 @@ fn room_for_known_characters_is_just_enough() {
             // And capacity for some more.
             let more: Vec<_> = kinds.iter().map(|(kind, _)| (*kind, 2)).collect();
             let allocator = &mut setup.context.allocator();
-            let wanted = more.iter().map(|(character, instances)| MoreInstances {
-                character: *character,
-                instances: *instances,
-                skinning_stage: skin,
-            });
+            let wanted = more
+                .iter()
+                .map(|(kind, instances)| (*kind, *instances, skin));
             let wanted: Vec<_> = wanted.collect();
-            crowd.reserve_for(allocator, &wanted).unwrap();
+            let needed = crowd.needed_capacity(&wanted).unwrap();
+            crowd.reserve(allocator, &needed).unwrap();
             assert_eq!(crowd.capacity().instances, 15);
             fill(setup, &mut crowd, &more, skin);
             setup.destroy(crowd);
@@ -204,17 +203,14 @@ fn room_for_known_characters_is_just_enough() {
 #[test]
 fn a_crowd_without_instances_can_draw_and_grow() {
     each(|setup| {
-        let mut crowd = setup.crowd(1, Capacity::of_views(1));
+        let mut crowd = setup.crowd(1, Capacity::new(1));
         let of = (character(3, false), CharacterDesc::default());
         let kind = add(setup, &mut crowd, &of);
         fill(setup, &mut crowd, &[(kind, 0)], SkinningStage::Vertex);
         let allocator = &mut setup.context.allocator();
-        let more = MoreInstances {
-            character: kind,
-            instances: 2,
-            skinning_stage: SkinningStage::Vertex,
-        };
-        crowd.reserve_for(allocator, &[more]).unwrap();
+        let more = [(kind, 2, SkinningStage::Vertex)];
+        let needed = crowd.needed_capacity(&more).unwrap();
+        crowd.reserve(allocator, &needed).unwrap();
         fill(setup, &mut crowd, &[(kind, 2)], SkinningStage::Vertex);
         setup.destroy(crowd);
     });

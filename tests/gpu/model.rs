@@ -18,7 +18,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
 use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SIDES, Setup, each};
+use crate::support::{SIDES, SMALL, Setup, each};
 use changes::Saved;
 use frames::{Stamps, check};
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +39,7 @@ const START: Capacity = Capacity {
     palette_entries: 120,
     views: 1,
     attachments: 6,
-    ..Capacity::DEFAULT
+    ..SMALL
 };
 
 /// Largest difference between palettes of SIMD and of scalar code, relative to their largest

@@ -16,7 +16,7 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{CullMode, Ray};
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, SkinningStage,
-    Spawn, SpringMode, Stages, View, WarmUp,
+    Spawn, SpringMode, Stages, View,
 };
 use throng_standalone::Target;
 
@@ -266,13 +266,9 @@ fn what_was_warmed_up_compiles_nothing() {
         let cold = stage.crowd.pipelines().count();
         for method in methods {
             for character in &kinds {
-                for deforms in [false, true] {
-                    let desc = WarmUp {
-                        method,
-                        deforms,
-                        ..WarmUp::of(character)
-                    };
-                    stage.crowd.warm_up(&desc).unwrap();
+                for skin in [SkinningStage::Vertex, SkinningStage::Compute] {
+                    let desc = described(method, false);
+                    stage.crowd.warm_up(character, &desc, skin).unwrap();
                 }
             }
         }

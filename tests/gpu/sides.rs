@@ -12,7 +12,7 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, pict
 use crate::support::lists::{List, lists};
 use crate::support::own::depth_pipeline;
 use crate::support::probe::{Output, Probe};
-use crate::support::{Setup, each, placed, reversed, view};
+use crate::support::{SMALL, Setup, each, placed, reversed, view};
 use std::collections::HashMap;
 use throng::ash::vk;
 use throng::character::Character;
@@ -30,7 +30,7 @@ const START: Capacity = Capacity {
     instances: 96,
     palette_entries: 8192,
     views: 2,
-    ..Capacity::DEFAULT
+    ..SMALL
 };
 /// Instances alive at the same time, at most.
 const MOST: usize = 420;
@@ -619,7 +619,7 @@ fn a_quiet_crowd_uploads_its_views() {
                 instances: count,
                 palette_entries: count * 64,
                 views: 2,
-                ..Capacity::DEFAULT
+                ..SMALL
             };
             let mut crowd = setup.crowd_with(Stages::GpuCull, FRAMES_IN_FLIGHT, capacity);
             let allocator = &mut setup.context.allocator();

@@ -13,8 +13,8 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, SkinningStage,
-    Spawn, Stages, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Play, SkinningStage, Spawn, Stages,
+    View, builtin,
 };
 use throng_standalone::{Context, ContextDesc, Validation};
 
@@ -42,9 +42,13 @@ fn gpu_memory(context: &mut Context) -> BTreeMap<String, u64> {
 }
 
 fn capacity(character: &Character, count: u32) -> Capacity {
-    let (views, desc) = (Capacity::of_views(VIEWS), CharacterDesc::default());
-    views
-        .with_character(character, &desc, count, SkinningStage::Vertex)
+    Capacity::new(VIEWS)
+        .with_character(
+            character,
+            &CharacterDesc::default(),
+            count,
+            SkinningStage::Vertex,
+        )
         .unwrap()
 }
 
@@ -120,14 +124,9 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
 
 /// Grows the capacity by more instances of a character.
 fn grow(context: &mut Context, crowd: &mut Crowd, character: CharacterId, instances: u32) {
-    let more = MoreInstances {
-        character,
-        instances,
-        skinning_stage: SkinningStage::Vertex,
-    };
-    crowd
-        .reserve_for(&mut context.allocator(), &[more])
-        .unwrap();
+    let more = [(character, instances, SkinningStage::Vertex)];
+    let needed = crowd.needed_capacity(&more).unwrap();
+    crowd.reserve(&mut context.allocator(), &needed).unwrap();
 }
 
 /// One frame with two views, of which one sees all and the other half of them.

@@ -366,8 +366,10 @@ fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setu
 pub const SMALL: Capacity = Capacity {
     instances: 64,
     palette_entries: 4096,
-    views: 4,
-    ..Capacity::DEFAULT
+    morph_weights: 4096,
+    blended: 1024,
+    attachments: 256,
+    ..Capacity::new(4)
 };
 
 /// A character that is skinned by this method, and whose meshes the CPU may keep.

@@ -49,8 +49,7 @@ use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{CullMode, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
-    InstanceId, ListId, MoreInstances, ReplaceIssue, Spawn, Stages, Stats, ViewId, ViewStats,
-    WarmUp,
+    InstanceId, ListId, ReplaceIssue, SkinningStage, Spawn, Stages, Stats, ViewId, ViewStats,
 };
 
 /// Methods with the same name, arguments and result as those of the type `$of`, whose value is
@@ -149,15 +148,6 @@ impl Crowd {
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.reserve(allocator, capacity)?)
     }
-
-    /// Grows the crowd for more instances. See [`throng::Crowd::reserve_for`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn reserve_for(&mut self, more: &[MoreInstances]) -> Result<()> {
-        let allocator = &mut self.gpu.shared.allocator();
-        Ok(self.inner.reserve_for(allocator, more)?)
-    }
 }
 
 delegated! {
@@ -167,7 +157,7 @@ delegated! {
         /// Adds an inverse kinematics solver to a character.
         try_mut add_solver(character: CharacterId, solver: impl Into<IkSolver>) -> Id<IkSolver>;
         /// Creates the pipelines of characters that are added later.
-        try_mut warm_up(desc: &WarmUp<'_>) -> ();
+        try_mut warm_up(character: &Character, desc: &CharacterDesc, skin: SkinningStage) -> ();
         /// Adds an instance.
         try_mut spawn(character: CharacterId, spawn: &Spawn<'_>) -> InstanceId;
         /// Removes an instance.

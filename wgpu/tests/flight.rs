@@ -105,7 +105,7 @@ fn grow_while_frames_are_in_flight() {
             let more = Capacity {
                 instances: 2000 * times,
                 palette_entries: 100_000 * times,
-                ..Capacity::DEFAULT
+                ..Capacity::default()
             };
             crowd.reserve(&more).unwrap();
         }

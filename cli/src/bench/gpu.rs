@@ -134,7 +134,7 @@ fn with_crowd(
     instances: u32,
     frames: u32,
 ) -> Result<(Times, Stats), Failure> {
-    let capacity = Capacity::of_views(1).with_character(
+    let capacity = Capacity::new(1).with_character(
         model,
         &CharacterDesc::default(),
         instances,

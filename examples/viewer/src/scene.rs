@@ -10,8 +10,7 @@ use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
-    MaterialDesc, MoreInstances, PassDesc, PassId, SkinningStage, Spawn, Stages, Stats, Threads,
-    View, ViewStats,
+    MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stages, Stats, Threads, View, ViewStats,
 };
 use throng_standalone::{Context, Target};
 
@@ -228,8 +227,7 @@ impl Scene {
             ..CharacterDesc::default()
         };
         let count = settings.instances;
-        let capacity =
-            Capacity::of_views(3).with_character(character, &desc, count, settings.stage)?;
+        let capacity = Capacity::new(3).with_character(character, &desc, count, settings.stage)?;
         check_memory(context, &capacity)?;
         context.wait_idle()?;
         self.clear()?;
@@ -237,8 +235,10 @@ impl Scene {
         let added = self.crowd.add_character_with(allocator, character, &desc)?;
         self.character = Some(added);
         // The ground may need a place, too.
-        self.crowd
-            .reserve_for(allocator, &[more(added, count + 1, settings.stage)])?;
+        let needed = self
+            .crowd
+            .needed_capacity(&[(added, count + 1, settings.stage)])?;
+        self.crowd.reserve(allocator, &needed)?;
         let places = places(subject.bounds, count);
         self.bounds = around(subject.bounds, &places);
         for at in &places {
@@ -285,8 +285,9 @@ impl Scene {
         let (ground, cell_m) = ground(reach, height)?;
         let allocator = &mut context.allocator();
         let character = self.crowd.add_character(allocator, &ground)?;
-        self.crowd
-            .reserve_for(allocator, &[more(character, 1, SkinningStage::Vertex)])?;
+        let more = [(character, 1, SkinningStage::Vertex)];
+        let needed = self.crowd.needed_capacity(&more)?;
+        self.crowd.reserve(allocator, &needed)?;
         let id = self.crowd.spawn(character, &Spawn::default())?;
         self.ground = Some(Ground {
             character,
@@ -547,14 +548,6 @@ impl Scene {
             shadow.destroy(context);
         }
         Ok(idle?)
-    }
-}
-
-fn more(character: CharacterId, instances: u32, skinning_stage: SkinningStage) -> MoreInstances {
-    MoreInstances {
-        character,
-        instances,
-        skinning_stage,
     }
 }
 

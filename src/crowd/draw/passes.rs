@@ -1,9 +1,9 @@
 //! Adds and removes passes, and sets the shadow map that they sample.
 
 use crate::character::Character;
-use crate::crowd::PassId;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::memory::retire::Retired;
+use crate::crowd::{CharacterDesc, PassId, SkinningStage};
 use crate::crowd::{Crowd, Pipelines};
 use crate::error::{Error, Result, expect};
 use crate::gpu::{
@@ -11,7 +11,7 @@ use crate::gpu::{
 };
 use crate::mesh::AlphaMode;
 use crate::order;
-use crate::palette::{PaletteFormat, SkinningMethod};
+use crate::palette::PaletteFormat;
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
@@ -20,31 +20,6 @@ use crate::pass::draw::{DrawPass, prepare};
 use crate::pass::pipelines::{Reads, Variant};
 use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
-
-/// Pipelines that are created before they are needed. See [`Crowd::warm_up`].
-#[derive(Debug, Clone, Copy)]
-pub struct WarmUp<'a> {
-    /// A character that is added later, or one whose primitives and materials are alike.
-    pub character: &'a Character,
-    /// Its skinning method, as in [`CharacterDesc::method`](crate::CharacterDesc::method).
-    pub method: SkinningMethod,
-    /// True if instances will have deformed vertices:
-    /// [`SkinningStage::Compute`](crate::SkinningStage::Compute) or
-    /// [`Cpu`](crate::SkinningStage::Cpu).
-    pub deforms: bool,
-}
-
-impl<'a> WarmUp<'a> {
-    /// The pipelines of a character that the vertex shader skins by linear blending.
-    #[must_use]
-    pub fn of(character: &'a Character) -> Self {
-        Self {
-            character,
-            method: SkinningMethod::Linear,
-            deforms: false,
-        }
-    }
-}
 
 /// A pipeline of a crowd, for statistics of the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,18 +156,22 @@ impl Crowd {
     ///
     /// After this, [`Self::add_character`] compiles nothing for such a character, and neither does
     /// [`Self::replace_character`]. It does not matter whether the passes were created before or
-    /// are created afterwards. Call it several times for more.
+    /// are created afterwards.
     ///
     /// ```no_run
     /// # fn warm(crowd: &mut throng::Crowd, knight: &throng::character::Character)
     /// #     -> throng::Result<()> {
-    /// use throng::WarmUp;
+    /// use throng::{CharacterDesc, SkinningStage};
     ///
-    /// crowd.warm_up(&WarmUp::of(knight))?;
-    /// // Also with SkinningStage::Compute.
-    /// crowd.warm_up(&WarmUp { deforms: true, ..WarmUp::of(knight) })
+    /// crowd.warm_up(knight, &CharacterDesc::default(), SkinningStage::Vertex)
     /// # }
     /// ```
+    ///
+    /// - `character` is the one that is added later, or one whose primitives and materials are
+    ///   alike.
+    /// - `desc` has the options with which it will be added.
+    /// - `skin` is the stage that will deform its vertices. If that differs by instance, call this
+    ///   for [`SkinningStage::Vertex`] and for another one.
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`] if the method's palette format cannot represent the character's
@@ -200,12 +179,18 @@ impl Crowd {
     /// - [`Error::Vulkan`] from the device.
     ///
     /// The pipelines are then as before.
-    pub fn warm_up(&mut self, desc: &WarmUp<'_>) -> Result<()> {
-        let format = PaletteFormat::of(desc.character, desc.method)?;
-        let draws = draws_without_indices(desc.character, format);
+    pub fn warm_up(
+        &mut self,
+        character: &Character,
+        desc: &CharacterDesc,
+        skin: SkinningStage,
+    ) -> Result<()> {
+        let deforms = skin != SkinningStage::Vertex;
+        let format = PaletteFormat::of(character, desc.method)?;
+        let draws = draws_without_indices(character, format);
         let is_blended = draws.iter().any(|draw| draw.alpha == AlphaMode::Blend);
         let reads = Reads {
-            skinned: desc.deforms,
+            skinned: deforms,
             hidden: false,
             starts: self.reads_starts(is_blended),
         };
@@ -217,12 +202,12 @@ impl Crowd {
         pipelines.created += prepare(&self.device, passes, &variants)?;
         pipelines.warm = variants;
         if !is_blended {
-            pipelines.prepare_animate(&self.device, format, desc.character)?;
+            pipelines.prepare_animate(&self.device, format, character)?;
         }
-        if desc.deforms {
+        if deforms {
             let variants = draws.iter().map(|draw| {
-                let primitives = desc.character.primitives().get(draw.primitive as usize);
-                primitives.map_or(0, |it| skin_variant(variant(desc.character, it, format)))
+                let primitives = character.primitives().get(draw.primitive as usize);
+                primitives.map_or(0, |it| skin_variant(variant(character, it, format)))
             });
             pipelines.created += pipelines.skin.prepare_variants(&self.device, variants)?;
         }

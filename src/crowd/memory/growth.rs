@@ -19,17 +19,6 @@ use std::sync::Arc;
 /// many chunks as the largest crowd.
 const MAX_CHARACTERS: u32 = 16_384;
 
-/// Instances of a character to grow a crowd for. See [`Crowd::reserve_for`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MoreInstances {
-    /// Their character.
-    pub character: CharacterId,
-    /// Their number.
-    pub instances: u32,
-    /// The stage that deforms their vertices.
-    pub skinning_stage: SkinningStage,
-}
-
 impl Crowd {
     /// Grows the crowd to at least `capacity`. Call it between frames.
     ///
@@ -124,30 +113,35 @@ impl Crowd {
         self.rebuild(gpu, self.desc.clone(), work)
     }
 
-    /// Grows the capacity for more instances of each of these characters.
+    /// The capacity that the living instances take, together with `more` of them.
     ///
-    /// They come in addition to the instances that are alive. See [`Self::reserve`].
+    /// Each entry of `more` has a character, the number of its instances, and the stage that
+    /// deforms their vertices. [`Self::reserve`] grows the crowd to the result. Views are those of
+    /// the present capacity. Attachments and histories are not counted.
+    ///
+    /// ```no_run
+    /// # use throng::{CharacterId, Crowd, Result, SkinningStage, gpu::MemoryAllocator};
+    /// fn reinforce(
+    ///     crowd: &mut Crowd,
+    ///     allocator: &mut dyn MemoryAllocator,
+    ///     knight: CharacterId,
+    /// ) -> Result<()> {
+    ///     let needed = crowd.needed_capacity(&[(knight, 200, SkinningStage::Vertex)])?;
+    ///     crowd.reserve(allocator, &needed)
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if a character does not exist.
-    /// - As [`Self::reserve`].
-    ///
-    /// If this fails, the crowd is unchanged.
-    pub fn reserve_for(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        more: &[MoreInstances],
-    ) -> Result<()> {
+    /// [`Error::NotFound`] if a character does not exist.
+    pub fn needed_capacity(&self, more: &[(CharacterId, u32, SkinningStage)]) -> Result<Capacity> {
         let mut need = self.scene.instances.need();
         for (_, character) in self.scene.characters.iter() {
             need.blended += u64::from(character.is_blended()) * character.members.len() as u64;
         }
-        for more in more {
-            let character = self.scene.characters.get(more.character)?;
-            let one = character.need(more.skinning_stage);
-            need = need.plus(&one, more.instances);
+        for (id, instances, stage) in more {
+            let one = self.scene.characters.get(*id)?.need(*stage);
+            need = need.plus(&one, *instances);
         }
-        let capacity = need.capacity(self.desc.capacity.views);
-        self.reserve(allocator, &capacity)
+        Ok(need.capacity(self.desc.capacity.views))
     }
 }

@@ -302,7 +302,7 @@ impl Model {
             palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
             views: 1 + self.rng.below(2) as u32,
             attachments: self.rng.below(20) as u32,
-            ..Capacity::DEFAULT
+            ..Capacity::default()
         };
         crowd.reserve(&mut setup.allocator(), &capacity).unwrap();
         let max = |a: u32, b: u32| a.max(b);
@@ -311,7 +311,7 @@ impl Model {
             palette_entries: max(self.capacity.palette_entries, capacity.palette_entries),
             views: max(self.capacity.views, capacity.views),
             attachments: max(self.capacity.attachments, capacity.attachments),
-            ..Capacity::DEFAULT
+            ..Capacity::default()
         };
         assert_eq!(crowd.capacity(), self.capacity);
     }
