@@ -201,10 +201,10 @@ fn pick(crowd: &mut Crowd, [x, y]: [u32; 2]) -> Result<(), Box<dyn Error>> {
     let ndc = |pixel: u32, pixels: u32| 2.0 * (pixel as f32 + 0.5) / pixels as f32 - 1.0;
     // With reversed depth, 1 is the near plane.
     let on_near = vec3(ndc(x, EXTENT.width), ndc(y, EXTENT.height), 1.0);
-    let near = view.clip_from_world.inverse().project_point3(on_near);
+    let near = view.eye.clip_from_world.inverse().project_point3(on_near);
     let ray = Ray {
-        origin: view.eye,
-        direction: near - view.eye,
+        origin: view.eye.position,
+        direction: near - view.eye.position,
     };
     let Some(picked) = crowd.pick(&ray, CullMode::Material, view.mask)? else {
         say(&format!("pixel {x},{y}: no character"));

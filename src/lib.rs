@@ -165,7 +165,7 @@ pub use animator::{
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Detail,
     DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId, InstanceSnapshot,
     Lighting, ListId, PassId, PipelineInfo, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages,
     Stats, View, ViewId, ViewStats, Views,

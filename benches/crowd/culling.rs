@@ -304,8 +304,11 @@ impl Scene {
                 let (view, pass) = both[number % 2];
                 let view = View {
                     culling,
-                    error_px,
-                    pose_error_px,
+                    detail: throng::Detail {
+                        error_px,
+                        pose_error_px,
+                        ..view.detail
+                    },
                     ..view
                 };
                 (view, pass)

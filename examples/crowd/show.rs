@@ -9,7 +9,7 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::CullMode;
-use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
+use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 use throng_standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
@@ -50,26 +50,6 @@ pub(crate) struct Show {
     detail: Detail,
     /// With `--posed-by-view`: who is known to pose each instance.
     posed_by: Option<HashMap<InstanceId, (PosedBy, bool)>>,
-}
-
-/// The choice of levels of detail.
-#[derive(Clone, Copy)]
-struct Detail {
-    error_px: f32,
-    pose_error_px: f32,
-    level: Option<u32>,
-}
-
-impl Detail {
-    /// The view with this detail. `factor` is for views of which errors are seen less.
-    fn of(self, view: View, factor: f32) -> View {
-        View {
-            error_px: self.error_px * factor,
-            pose_error_px: self.pose_error_px * factor,
-            level: self.level,
-            ..view
-        }
-    }
 }
 
 /// The passes, in the order of drawing.
@@ -196,6 +176,7 @@ impl Show {
                 error_px: args.error_px,
                 pose_error_px: args.pose_error_px,
                 level: (args.levels == OnOff::Off).then_some(0),
+                ..Detail::default()
             },
             posed_by: args.posed_by_view.then(HashMap::new),
         };
@@ -305,11 +286,21 @@ impl Show {
         self.aim_shadow(&view);
         let view = View {
             shadow: self.shadow.as_ref().map(ShadowImage::shadow),
+            detail: self.detail,
             ..view
         };
         let sun = self.shadow.as_ref().map(ShadowImage::view);
-        let sun = sun.map(|sun| self.detail.of(sun, 2.0));
-        let lit: Vec<View> = [self.detail.of(view, 1.0)].into_iter().chain(sun).collect();
+        // Errors are seen less in shadows.
+        let coarser = Detail {
+            error_px: 2.0 * self.detail.error_px,
+            pose_error_px: 2.0 * self.detail.pose_error_px,
+            ..self.detail
+        };
+        let sun = sun.map(|sun| View {
+            detail: coarser,
+            ..sun
+        });
+        let lit: Vec<View> = [view].into_iter().chain(sun).collect();
         let (device, cmd) = (&context.device.clone(), frame.cmd);
         let allocator = &mut context.allocator();
         let frame_index = frame.frame_index as u32;
@@ -356,9 +347,9 @@ impl Show {
             return;
         };
         // Clip space's w grows along the view.
-        let ahead = view.clip_from_world.row(3).truncate().with_y(0.0);
-        let half_m = (SHADOWS * view.eye.y).clamp(SHADOWS_M, edge_m.max(SHADOWS_M));
-        let middle = view.eye.with_y(0.0) + ahead.normalize_or_zero() * (0.9 * half_m);
+        let ahead = view.eye.clip_from_world.row(3).truncate().with_y(0.0);
+        let half_m = (SHADOWS * view.eye.position.y).clamp(SHADOWS_M, edge_m.max(SHADOWS_M));
+        let middle = view.eye.position.with_y(0.0) + ahead.normalize_or_zero() * (0.9 * half_m);
         let middle = middle.clamp_length_max((edge_m - half_m).max(0.0));
         let corners: [Vec3; 8] = std::array::from_fn(|corner| {
             let side = |bit: usize| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };

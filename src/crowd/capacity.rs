@@ -24,7 +24,7 @@ pub struct Capacity {
     ///
     /// If the GPU poses instances ([`Stages::Gpu`](super::Stages::Gpu)), fewer are enough:
     /// those of the instances that the CPU poses, and of those that a frame shows without a shared
-    /// pose ([`View::pose_error_px`](super::View::pose_error_px)). If the CPU's do not fit, the
+    /// pose ([`Detail::pose_error_px`](super::Detail::pose_error_px)). If the CPU's do not fit, the
     /// frame is not prepared ([`Error::Capacity`](crate::Error::Capacity)). If the GPU's do not
     /// fit, the last ones, in the order in which characters and instances came, take the nearest
     /// shared pose of the clip with the most weight, or else the rest pose:

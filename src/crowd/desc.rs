@@ -49,7 +49,7 @@ pub enum Stages {
     /// in the same draws, and an instance may change from one to the other in any frame. What their
     /// palettes move differs by at most 5e-6 of the model's size, if no chain has more than 20
     /// joints. Far instances share poses, as far as each view allows: see
-    /// [`View::pose_error_px`](super::View::pose_error_px).
+    /// [`Detail::pose_error_px`](super::Detail::pose_error_px).
     ///
     /// [`Crowd::posed_by`]: super::Crowd::posed_by
     Gpu,

@@ -53,7 +53,7 @@ pub use instances::snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use instances::spawn::Spawn;
 pub use skin::skinned_vertices::SkinnedVertices;
 pub use stats::{Stats, ViewStats};
-pub use view::{Culling, Eye, Lighting, Shadow, View};
+pub use view::{Culling, Detail, Eye, Lighting, Shadow, View};
 
 #[cfg(doc)]
 use crate::error::Error;

@@ -19,11 +19,11 @@ pub struct ViewStats {
     pub levels: [u32; MAX_LEVELS],
     /// Triangles of what it showed, with those of hidden parts.
     pub triangles: u64,
-    /// The factor by which it allowed more error than [`View::error_px`], to keep to
-    /// [`View::max_triangles`].
+    /// The factor by which it allowed more error than [`Detail::error_px`], to keep to
+    /// [`Detail::max_triangles`].
     ///
-    /// [`View::error_px`]: super::View::error_px
-    /// [`View::max_triangles`]: super::View::max_triangles
+    /// [`Detail::error_px`]: super::Detail::error_px
+    /// [`Detail::max_triangles`]: super::Detail::max_triangles
     pub error_factor: f32,
 }
 
@@ -82,11 +82,11 @@ pub struct Stats {
     pub too_small: u32,
     /// The instances of `shown` at each level of detail. The first is the full one.
     pub levels: [u32; 8],
-    /// The largest factor by which a view allowed more error than [`View::error_px`], to keep to
-    /// [`View::max_triangles`].
+    /// The largest factor by which a view allowed more error than [`Detail::error_px`], to keep to
+    /// [`Detail::max_triangles`].
     ///
-    /// [`View::error_px`]: super::View::error_px
-    /// [`View::max_triangles`]: super::View::max_triangles
+    /// [`Detail::error_px`]: super::Detail::error_px
+    /// [`Detail::max_triangles`]: super::Detail::max_triangles
     pub error_factor: f32,
     /// Instances whose palette the CPU wrote in this frame.
     pub animated: u32,
@@ -97,7 +97,7 @@ pub struct Stats {
     /// [`Capacity::attachments`](super::Capacity::attachments).
     pub placed_on_gpu: u32,
     /// Instances among those posed on the GPU that took a shared pose: see
-    /// [`View::pose_error_px`](super::View::pose_error_px). Some frames old, as
+    /// [`Detail::pose_error_px`](super::Detail::pose_error_px). Some frames old, as
     /// [`Crowd::view_stats`](super::Crowd::view_stats).
     pub shared_poses: u32,
     /// Instances among those for whose palettes there was no memory, some frames ago. They took the

@@ -50,14 +50,34 @@ impl Default for Lighting {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Vulkan clip space from world space.
+    /// The eye, or the first one of several.
+    pub eye: Eye,
+    /// Its further eyes, for passes with a [view mask](crate::PassDesc::view_mask) (multiview).
     ///
-    /// It uses column vectors, depth 0 to 1, and +Y down in clip space.
-    pub clip_from_world: Mat4,
-    /// The eye, in world space.
+    /// All eyes share everything else, and one list: an instance is drawn for all of them if any
+    /// eye shows it, at the finest level that an eye needs. Blended instances are sorted for the
+    /// first eye. In a pass without a view mask, the view is that of its first eye.
     ///
-    /// For an orthographic view, any point far back along the view: it gives the direction.
-    pub eye: Vec3,
+    /// For example, the eyes are those of a headset, or the layers of a shadow map. They need
+    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    ///
+    /// ```
+    /// use throng::ash::vk::Extent2D;
+    /// use throng::glam::{Mat4, Vec3};
+    /// use throng::{Eye, View};
+    ///
+    /// /// A view of both eyes of a headset. Each has its matrix and its position.
+    /// fn stereo(left: (Mat4, Vec3), right: (Mat4, Vec3), extent: Extent2D) -> View {
+    ///     let mut view = View::new(left.0, left.1, extent);
+    ///     view.more_eyes[0] = Some(Eye::new(right.0, right.1));
+    ///     view
+    /// }
+    /// # let both = stereo(Default::default(), Default::default(), Extent2D::default());
+    /// # assert!(both.of_eye(1).is_some() && both.of_eye(2).is_none());
+    /// ```
+    #[doc(alias = "multiview")]
+    #[doc(alias = "stereo")]
+    pub more_eyes: [Option<Eye>; Self::MAX_EYES - 1],
     /// The part of the attachments that the view fills, in pixels.
     ///
     /// The scissor is the same rectangle. The rectangle may extend past the left and upper edges of
@@ -69,12 +89,6 @@ pub struct View {
     pub flip_y: bool,
     /// The lighting.
     pub lighting: Lighting,
-    /// Jitter for temporal filters.
-    ///
-    /// It is added to x and y of normalised device coordinates.
-    ///
-    /// Motion vectors do not include it.
-    pub jitter: Vec2,
     /// The index of this view's history, which motion vectors are measured against.
     ///
     /// The index is below [`Capacity::histories`](crate::Capacity::histories). Motion vectors are
@@ -94,7 +108,34 @@ pub struct View {
     pub list: Option<ListId>,
     /// The part of space whose instances it shows.
     pub culling: Culling,
-    /// The error of levels of detail that it allows, in pixels.
+    /// The detail of what it shows.
+    pub detail: Detail,
+}
+
+/// An eye of a [`View`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Eye {
+    /// Vulkan clip space from world space.
+    ///
+    /// It uses column vectors, depth 0 to 1, and +Y down in clip space.
+    pub clip_from_world: Mat4,
+    /// The position, in world space.
+    ///
+    /// For an orthographic view, any point far back along the view: it gives the direction.
+    pub position: Vec3,
+    /// Jitter for temporal filters.
+    ///
+    /// It is added to x and y of normalised device coordinates.
+    ///
+    /// Motion vectors do not include it.
+    pub jitter: Vec2,
+}
+
+/// The detail that a [`View`] shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "lod")]
+pub struct Detail {
+    /// The error of levels of detail that is allowed, in pixels: 1 unless set.
     ///
     /// An instance is drawn at the coarsest level whose worst error, at the near side of the
     /// instance's bounding sphere, is at most this. An instance smaller than 0.7 times this is not
@@ -108,7 +149,7 @@ pub struct View {
     ///   character.
     /// - Files may have them: `MSFT_lod`, FBX LOD groups, or nodes named `Body_LOD0`, `Body_LOD1`.
     pub error_px: f32,
-    /// The error of shared poses that it allows, in pixels.
+    /// The error of shared poses that is allowed, in pixels: 0.5 unless set.
     ///
     /// Instances that the GPU poses ([`Stages::Gpu`](super::Stages::Gpu)) and that play one
     /// clip share its poses at evenly spaced times, if that displaces no vertex by more than this
@@ -117,68 +158,45 @@ pub struct View {
     /// [`Capacity::palette_entries`](crate::Capacity::palette_entries). With 0, each instance has a
     /// pose of its own. The error is [`PoseSteps::error_m`](crate::skin::PoseSteps::error_m).
     pub pose_error_px: f32,
-    /// The most triangles that it may show.
+    /// The most triangles that the view may show.
     ///
     /// If the levels that [`Self::error_px`] allows have more, the error is raised for all
     /// instances alike, up to a thousandfold, until they have no more than this. No instance
-    /// disappears for this reason. [`Stats::error_factor`](super::Stats::error_factor) says by how
-    /// much. Triangles of hidden parts count. It has no effect if [`Self::error_px`] is 0 or
+    /// disappears for this reason. [`ViewStats::error_factor`](super::ViewStats::error_factor) says
+    /// by how much. Triangles of hidden parts count. It has no effect if [`Self::error_px`] is 0 or
     /// [`Self::level`] is chosen.
     pub max_triangles: Option<u32>,
-    /// The only level of detail that it shows: 0 is the full one.
+    /// The only level of detail that the view shows: 0 is the full one.
     ///
     /// An instance whose character has no such level is drawn at its coarsest. With `None`, the
     /// level depends on [`Self::error_px`].
     pub level: Option<u32>,
-    /// Its further eyes, for passes with a [view mask](crate::PassDesc::view_mask) (multiview).
-    ///
-    /// The first eye is that of the view itself. All eyes share everything else, and one list: an
-    /// instance is drawn for all of them if any eye shows it, at the finest level that an eye
-    /// needs. Blended instances are sorted for the first eye. In a pass without a view mask, the
-    /// view is that of its first eye.
-    ///
-    /// For example, the eyes are those of a headset, or the layers of a shadow map. They need
-    /// [`Features::multiview`](crate::gpu::Features::multiview).
-    ///
-    /// ```
-    /// use throng::ash::vk::Extent2D;
-    /// use throng::glam::{Mat4, Vec3};
-    /// use throng::{Eye, View};
-    ///
-    /// /// A view of both eyes of a headset. Each has its matrix and its position.
-    /// fn stereo(left: (Mat4, Vec3), right: (Mat4, Vec3), extent: Extent2D) -> View {
-    ///     let mut view = View::new(left.0, left.1, extent);
-    ///     view.more_eyes[0] = Some(Eye::new(right.0, right.1));
-    ///     view
-    /// }
-    /// # let both = stereo(Default::default(), Default::default(), Extent2D::default());
-    /// # assert_eq!(both.eye_count(), 2);
-    /// ```
-    #[doc(alias = "multiview")]
-    #[doc(alias = "stereo")]
-    pub more_eyes: [Option<Eye>; Self::MAX_EYES - 1],
 }
 
-/// A further eye of a [`View`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Eye {
-    /// As [`View::clip_from_world`].
-    pub clip_from_world: Mat4,
-    /// As [`View::eye`].
-    pub eye: Vec3,
-    /// As [`View::jitter`].
-    pub jitter: Vec2,
+impl Default for Detail {
+    fn default() -> Self {
+        Self {
+            error_px: 1.0,
+            pose_error_px: 0.5,
+            max_triangles: None,
+            level: None,
+        }
+    }
 }
 
 impl Eye {
     /// An eye without jitter.
     #[must_use]
-    pub fn new(clip_from_world: Mat4, eye: Vec3) -> Self {
+    pub fn new(clip_from_world: Mat4, position: Vec3) -> Self {
         Self {
             clip_from_world,
-            eye,
+            position,
             jitter: Vec2::ZERO,
         }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.clip_from_world.is_finite() && self.position.is_finite() && self.jitter.is_finite()
     }
 }
 
@@ -241,34 +259,28 @@ impl View {
     /// The largest number of eyes of a view.
     pub const MAX_EYES: usize = GpuView::EYES;
 
-    /// A view with the default light, which allows errors of one pixel, and half a pixel of poses.
+    /// A view of one eye, with the default light and detail.
     ///
     /// The viewport is a [`vk::Rect2D`], or a [`vk::Extent2D`] at the origin.
     #[must_use]
     pub fn new(clip_from_world: Mat4, eye: Vec3, viewport: impl Into<vk::Rect2D>) -> Self {
         Self {
-            clip_from_world,
-            eye,
+            eye: Eye::new(clip_from_world, eye),
+            more_eyes: [None; Self::MAX_EYES - 1],
             viewport: viewport.into(),
             flip_y: false,
             lighting: Lighting::default(),
-            jitter: Vec2::ZERO,
             history: None,
             shadow: None,
             mask: u32::MAX,
             list: None,
             culling: Culling::Frustum,
-            error_px: 1.0,
-            pose_error_px: 0.5,
-            max_triangles: None,
-            level: None,
-            more_eyes: [None; Self::MAX_EYES - 1],
+            detail: Detail::default(),
         }
     }
 
     /// The number of its eyes.
-    #[must_use]
-    pub fn eye_count(&self) -> usize {
+    pub(crate) fn eye_count(&self) -> usize {
         1 + self.more_eyes.iter().flatten().count()
     }
 
@@ -285,12 +297,7 @@ impl View {
             return Some(alone);
         }
         let eye = (*self.more_eyes.get(number - 1)?)?;
-        Some(Self {
-            clip_from_world: eye.clip_from_world,
-            eye: eye.eye,
-            jitter: eye.jitter,
-            ..alone
-        })
+        Some(Self { eye, ..alone })
     }
 
     /// Each of its further eyes as a view of its own.
@@ -324,7 +331,7 @@ impl View {
         let x = (pixel.x - left) / (right - left) * 2.0 - 1.0;
         let y = (pixel.y - top) / (bottom - top) * 2.0 - 1.0;
         let y = if self.flip_y { -y } else { y };
-        let world_from_clip = self.clip_from_world.inverse();
+        let world_from_clip = self.eye.clip_from_world.inverse();
         let at = |depth| world_from_clip.project_point3(Vec3::new(x, y, depth));
         let eye = self.eye_point();
         if eye.w != 0.0 {
@@ -356,9 +363,8 @@ impl View {
         }
         let kind = |view: &Self| (view.is_orthographic(), view.is_mirrored());
         for eye in self.further_eyes() {
-            let finite = eye.clip_from_world.is_finite() && eye.eye.is_finite();
-            if !finite || !eye.jitter.is_finite() {
-                return fault("matrix, eye and jitter must be finite");
+            if !eye.eye.is_finite() {
+                return fault("matrix, position and jitter must be finite");
             }
             if kind(&eye) != kind(self) {
                 return fault(
@@ -376,8 +382,8 @@ impl View {
     /// device's limits, a sun without direction, or eyes that do not fit together.
     pub(crate) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
-        if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
-            return fault("View", "matrix and eye must be finite");
+        if !self.eye.is_finite() {
+            return fault("View::eye", "matrix, position and jitter must be finite");
         }
         let vk::Extent2D { width, height } = self.viewport.extent;
         if width == 0 || height == 0 {
@@ -411,12 +417,9 @@ impl View {
                 "must be finite, and the sun's direction must not be zero",
             );
         }
-        if !self.jitter.is_finite() {
-            return fault("View::jitter", "must be finite");
-        }
         for (what, pixels) in [
-            ("View::error_px", self.error_px),
-            ("View::pose_error_px", self.pose_error_px),
+            ("Detail::error_px", self.detail.error_px),
+            ("Detail::pose_error_px", self.detail.pose_error_px),
         ] {
             if !pixels.is_finite() || pixels < 0.0 {
                 return fault(what, "must be a number of pixels, or 0");
@@ -442,14 +445,14 @@ impl View {
         // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
         // gradients of clip x, y and of depth or w in world space.
         let [right, down, depth, w] =
-            [0, 1, 2, 3].map(|row| self.clip_from_world.row(row).truncate());
+            [0, 1, 2, 3].map(|row| self.eye.clip_from_world.row(row).truncate());
         let forward = if self.is_orthographic() { depth } else { w };
         Mat3::from_cols(right, down, forward).determinant() < 0.0
     }
 
     /// Returns true if the clip space's w is constant, so size does not depend on distance.
     pub(crate) fn is_orthographic(&self) -> bool {
-        let [right, down, w] = [0, 1, 3].map(|row| self.clip_from_world.row(row).truncate());
+        let [right, down, w] = [0, 1, 3].map(|row| self.eye.clip_from_world.row(row).truncate());
         // Composed or inverted matrices leave a small w where it should be 0.
         w.length() <= 1e-5 * right.length().max(down.length())
     }
@@ -462,10 +465,10 @@ impl View {
         if !self.is_orthographic() {
             return None;
         }
-        let clip = &self.clip_from_world;
+        let clip = &self.eye.clip_from_world;
         let [right, down] = [0, 1].map(|row| clip.row(row).truncate().try_normalize());
         let axis = right?.cross(down?).try_normalize()?;
-        let eye = *clip * self.eye.extend(1.0);
+        let eye = *clip * self.eye.position.extend(1.0);
         let side = (eye.z / eye.w - 0.5) * eye.w.signum() * clip.row(2).truncate().dot(axis);
         (side != 0.0 && side.is_finite()).then(|| axis * side.signum())
     }
@@ -473,7 +476,7 @@ impl View {
     /// The eye with w = 1, or the direction towards it with w = 0.
     pub(crate) fn eye_point(&self) -> Vec4 {
         let towards = self.eye_direction().map(|towards| towards.extend(0.0));
-        towards.unwrap_or(self.eye.extend(1.0))
+        towards.unwrap_or(self.eye.position.extend(1.0))
     }
 
     /// A linear function of points that grows with their distance.
@@ -481,7 +484,7 @@ impl View {
     /// The distance is that from the eye, or along the direction of an orthographic view.
     pub(crate) fn distance(&self) -> Vec4 {
         let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
-        along.unwrap_or(self.clip_from_world.row(3))
+        along.unwrap_or(self.eye.clip_from_world.row(3))
     }
 }
 

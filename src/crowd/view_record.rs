@@ -52,13 +52,13 @@ impl View {
 
     /// The GPU record of the first eye. `before` is its clip space in the last frame.
     fn eye_record(&self, before: Option<Mat4>) -> GpuEye {
-        let steady = self.clip_from_world.to_cols_array_2d();
-        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
+        let steady = self.eye.clip_from_world.to_cols_array_2d();
+        let jitter = Mat4::from_translation(self.eye.jitter.extend(0.0));
         GpuEye {
-            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
+            clip_from_world: (jitter * self.eye.clip_from_world).to_cols_array_2d(),
             eye: self.eye_point().to_array(),
-            jitter_x: self.jitter.x,
-            jitter_y: self.jitter.y,
+            jitter_x: self.eye.jitter.x,
+            jitter_y: self.eye.jitter.y,
             reserved: [0; 2],
             steady_clip_from_world: steady,
             previous_clip_from_world: before.map_or(steady, |clip| clip.to_cols_array_2d()),

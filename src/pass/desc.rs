@@ -27,7 +27,7 @@ pub enum PassKind {
     /// Motion vectors since the view's last frame, into the first colour attachment.
     ///
     /// They are normalised device coordinates, now minus then (x and y in −1..1 over the viewport,
-    /// +y down), without the [jitter](crate::View::jitter). The views need a
+    /// +y down), without the [jitter](crate::Eye::jitter). The views need a
     /// [history](crate::View::history). Blended materials are left out.
     Motion,
 }

@@ -12,8 +12,8 @@ use crate::support::{SMALL, Setup, each, each_with_features, placed, reversed, v
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Stages, Stats, View,
-    builtin,
+    Capacity, CharacterId, Crowd, Culling, Detail, Eye, InstanceId, PassId, Play, Stages, Stats,
+    View, builtin,
 };
 use throng_standalone::Target;
 
@@ -113,10 +113,13 @@ fn eyes_share_what_they_see() {
             EXTENT,
         );
         let mut both = View {
-            error_px: 2.0,
+            detail: Detail {
+                error_px: 2.0,
+                ..camera().detail
+            },
             ..camera()
         };
-        both.more_eyes[0] = Some(Eye::new(far.clip_from_world, far.eye));
+        both.more_eyes[0] = Some(Eye::new(far.eye.clip_from_world, far.eye.position));
         let views = [both, both.of_eye(0).unwrap(), both.of_eye(1).unwrap()];
         let cmd = stage.frames_in_flight.begin(&setup.context, 0);
         let mut frame = setup.begin(&mut stage.crowd, 0, 0.4);
@@ -149,7 +152,10 @@ fn orthographic() -> View {
 /// Views of every kind, each with whether its depth is reversed.
 fn kinds() -> Vec<(View, bool)> {
     let jittered = View {
-        jitter: Vec2::new(0.21, -0.17),
+        eye: Eye {
+            jitter: Vec2::new(0.21, -0.17),
+            ..camera().eye
+        },
         ..camera()
     };
     let turned = View {
@@ -186,7 +192,10 @@ fn no_pixel_is_lost(setup: &mut Setup, stages: Stages) {
     let rounds = if is_thorough() { 6 } else { 2 };
     for (view, reversed_z) in kinds() {
         let full = View {
-            error_px: 0.0,
+            detail: Detail {
+                error_px: 0.0,
+                ..view.detail
+            },
             ..view
         };
         for _ in 0..rounds {
@@ -253,24 +262,30 @@ fn levels_keep_to_the_error() {
             );
             let id = stage.spawn(place, "Walk");
             let view = View {
-                error_px: rng.range(0.25, 4.0),
+                detail: Detail {
+                    error_px: rng.range(0.25, 4.0),
+                    ..camera().detail
+                },
                 culling: Culling::Off,
                 ..camera()
             };
             let sphere = stage.crowd.live(id).bounding_sphere();
-            let distance = sphere.center.as_dvec3().distance(view.eye.as_dvec3());
+            let distance = sphere
+                .center
+                .as_dvec3()
+                .distance(view.eye.position.as_dvec3());
             let near_m = distance - f64::from(sphere.radius);
             let largest = f64::from(scale.max_element());
             let size_px = |metres: f64| metres * largest * pixels_at_1_m() / near_m;
             let level = stage.levels(setup, &[view], id)[0];
             let small = 2.0 * f64::from(sphere.radius) * pixels_at_1_m() / distance;
             match level {
-                None => assert!(small < 0.7001 * f64::from(view.error_px)),
+                None => assert!(small < 0.7001 * f64::from(view.detail.error_px)),
                 Some(level) => {
-                    assert!(small > 0.6999 * f64::from(view.error_px));
+                    assert!(small > 0.6999 * f64::from(view.detail.error_px));
                     seen[level as usize] += 1;
                     let px = size_px(errors[level as usize]);
-                    let allowed = f64::from(view.error_px);
+                    let allowed = f64::from(view.detail.error_px);
                     assert!(level == 0 || near_m > 0.0 && px <= allowed * 1.001);
                     // A new instance had the full level, and a coarser one needs a margin.
                     if let Some(error) = errors.get(level as usize + 1) {
@@ -318,15 +333,24 @@ fn levels_do_not_alternate() {
         // Two views have levels of their own.
         stage.move_to(id, Vec3::new(0.0, 0.0, -4.0));
         let full = View {
-            error_px: 0.0,
+            detail: Detail {
+                error_px: 0.0,
+                ..camera().detail
+            },
             ..camera()
         };
         let fixed = View {
-            level: Some(1),
+            detail: Detail {
+                level: Some(1),
+                ..camera().detail
+            },
             ..camera()
         };
         let coarsest = View {
-            level: Some(99),
+            detail: Detail {
+                level: Some(99),
+                ..camera().detail
+            },
             ..camera()
         };
         let levels = stage.levels(setup, &[full, fixed, coarsest], id);
@@ -352,7 +376,10 @@ fn a_view_keeps_to_its_triangles() {
         for part in [2, 3, 4] {
             let most = (free.triangles / part) as u32;
             let view = View {
-                max_triangles: Some(most),
+                detail: Detail {
+                    max_triangles: Some(most),
+                    ..camera().detail
+                },
                 ..camera()
             };
             let (picture, stats) = stage.look(setup, &view, false);
@@ -368,7 +395,10 @@ fn a_view_keeps_to_its_triangles() {
         }
         // The coarsest levels have more than this.
         let view = View {
-            max_triangles: Some(1),
+            detail: Detail {
+                max_triangles: Some(1),
+                ..camera().detail
+            },
             ..camera()
         };
         let (_, stats) = stage.look(setup, &view, false);
@@ -384,12 +414,15 @@ fn the_allowed_error_is_a_number_of_pixels() {
         let mut stage = Stage::new(setup, Stages::Cpu);
         for error_px in [-1.0, f32::NAN, f32::INFINITY] {
             let view = View {
-                error_px,
+                detail: Detail {
+                    error_px,
+                    ..camera().detail
+                },
                 ..camera()
             };
             let cmd = stage.frames_in_flight.begin(&setup.context, 0);
             let mut frame = setup.begin(&mut stage.crowd, 0, 0.0);
-            unsafe { frame.record_prepare(cmd, &[view]) }.fails("view 0: View::error_px: …");
+            unsafe { frame.record_prepare(cmd, &[view]) }.fails("view 0: Detail::error_px: …");
             unsafe { stage.crowd.abandon_frame() };
             stage.frames_in_flight.submit(&setup.context, 0);
         }

@@ -421,8 +421,14 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
     let mut far = fine;
     far.viewport.offset.x = limits.viewport_bounds_range[1] as i32;
     vec![
-        ("View", with(|view| view.clip_from_world = Mat4::NAN)),
-        ("View", with(|view| view.eye.x = f32::INFINITY)),
+        (
+            "View::eye",
+            with(|view| view.eye.clip_from_world = Mat4::NAN),
+        ),
+        (
+            "View::eye",
+            with(|view| view.eye.position.x = f32::INFINITY),
+        ),
         ("View::viewport", with(|v| v.viewport.extent.width = 0)),
         ("View::viewport", with(|v| v.viewport.extent.height = 0)),
         (

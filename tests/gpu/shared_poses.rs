@@ -14,7 +14,8 @@ use throng::gpu::GpuInstance;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Stages, Stats, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, Detail, Error, InstanceId, Stages, Stats, View,
+    builtin,
 };
 
 /// The most by which a component of a palette may differ from the CPU's: 5e-6 of the model's size,
@@ -218,10 +219,13 @@ impl Seen {
 /// A view down the −z axis, and the pixels of a metre at a distance of 1 m.
 fn camera(pose_error_px: f32) -> (View, f32) {
     let view = View {
-        pose_error_px,
+        detail: Detail {
+            pose_error_px,
+            ..view(vec3(0.0, 1.0, 0.0), vec3(0.0, 1.0, -1.0), EXTENT).detail
+        },
         ..view(vec3(0.0, 1.0, 0.0), vec3(0.0, 1.0, -1.0), EXTENT)
     };
-    let rows: Mat4 = view.clip_from_world.transpose();
+    let rows: Mat4 = view.eye.clip_from_world.transpose();
     let pixels = f32::max(
         rows.x_axis.truncate().length() * EXTENT.width as f32 / 2.0,
         rows.y_axis.truncate().length() * EXTENT.height as f32 / 2.0,
@@ -263,7 +267,7 @@ fn far_instances_show_the_nearest_shared_pose() {
                 let (shared, error_m) = stage.shared(number);
                 let id = stage.members[number].0;
                 let sphere = stage.crowd.live(id).bounding_sphere();
-                let nearest_m = sphere.center.distance(camera.eye) - sphere.radius;
+                let nearest_m = sphere.center.distance(camera.eye.position) - sphere.radius;
                 let error_px = error_m * pixels / nearest_m.max(0.0);
                 counts[usize::from(seen.in_ring)] += 1;
                 assert_eq!(
@@ -286,7 +290,10 @@ fn far_instances_show_the_nearest_shared_pose() {
         assert!(counts.into_iter().all(|count| count > 20), "{counts:?}");
         // A caller who allows no error gets none.
         let exact = View {
-            pose_error_px: 0.0,
+            detail: Detail {
+                pose_error_px: 0.0,
+                ..camera.detail
+            },
             ..camera
         };
         let seen = stage.frame(setup, (86_401.0, &[exact]), false).unwrap();

@@ -20,8 +20,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play,
-    Shadow, Spawn, Stages, View, ViewStats, builtin,
+    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Detail, Eye, InstanceId, PassId,
+    Play, Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
 use throng_standalone::{Context, Target};
 
@@ -306,7 +306,7 @@ impl World {
         let mut more_eyes = [None; View::MAX_EYES - 1];
         for eye in more_eyes.iter_mut().take(eyes) {
             let seen = self.eye(orthographic, reverses);
-            *eye = Some(Eye::new(seen.clip_from_world, seen.eye));
+            *eye = Some(Eye::new(seen.eye.clip_from_world, seen.eye.position));
         }
         let rng = &mut self.rng;
         let culling = [
@@ -317,12 +317,17 @@ impl World {
         ];
         View {
             culling: culling[rng.below(4)],
-            error_px: [0.0, 0.5, 1.0, 1.0, 3.0][rng.below(5)],
-            pose_error_px: 0.5,
-            level: [None, None, None, Some(2)][rng.below(4)],
-            max_triangles: [None, None, Some(20_000), Some(2_000)][rng.below(4)],
+            detail: Detail {
+                error_px: [0.0, 0.5, 1.0, 1.0, 3.0][rng.below(5)],
+                pose_error_px: 0.5,
+                level: [None, None, None, Some(2)][rng.below(4)],
+                max_triangles: [None, None, Some(20_000), Some(2_000)][rng.below(4)],
+            },
             mask: [u32::MAX, u32::MAX, 1, 2][rng.below(4)],
-            jitter: Vec2::new(rng.range(-0.02, 0.02), 0.01),
+            eye: Eye {
+                jitter: Vec2::new(rng.range(-0.02, 0.02), 0.01),
+                ..seen.eye
+            },
             flip_y: rng.chance(4),
             more_eyes,
             ..seen
@@ -583,7 +588,10 @@ fn levels_outlast_frames_that_are_given_up() {
         // Some levels that the first view has suit the second one as well, but it starts from
         // others.
         let [far, near] = [-10.0, -7.0].map(|z| View {
-            error_px: 0.2,
+            detail: Detail {
+                error_px: 0.2,
+                ..view(Vec3::new(0.0, 1.5, z), Vec3::Z * 60.0, EXTENT).detail
+            },
             ..view(Vec3::new(0.0, 1.5, z), Vec3::Z * 60.0, EXTENT)
         });
         for round in 0..9 {

@@ -154,7 +154,7 @@ impl Flat {
 
 fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_>]) -> Vec<Flat> {
     let size = DVec2::new(extent.width.into(), extent.height.into());
-    let clips: [DMat4; 2] = [view.clip_from_world.as_dmat4(), then.as_dmat4()];
+    let clips: [DMat4; 2] = [view.eye.clip_from_world.as_dmat4(), then.as_dmat4()];
     let mut flats = Vec::new();
     for (actor, drawn) in drawn.iter().enumerate() {
         for (number, primitive) in drawn.character.primitives().iter().enumerate() {
@@ -166,7 +166,7 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
                 let (now, then) = (of(drawn.now, clips[0]), of(drawn.then, clips[1]));
                 assert!(now.iter().all(|corner| corner.w > 0.0), "behind the camera");
                 let corners = now.map(|clip| {
-                    let ndc = clip.truncate().truncate() / clip.w + view.jitter.as_dvec2();
+                    let ndc = clip.truncate().truncate() / clip.w + view.eye.jitter.as_dvec2();
                     (ndc * 0.5 + 0.5) * size
                 });
                 let [a, b, c] = corners;

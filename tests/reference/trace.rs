@@ -27,7 +27,7 @@ struct Hit {
 
 /// All triangles of all instances on the screen.
 pub fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<'a>> {
-    let clip = view.clip_from_world.as_dmat4();
+    let clip = view.eye.clip_from_world.as_dmat4();
     let mut found = Vec::new();
     for traced in all {
         for primitive in traced.character.primitives() {
@@ -181,7 +181,7 @@ impl Triangle<'_> {
         if inside < -edge_px {
             return Intersection::Nothing;
         }
-        let eye = view.eye.as_dvec3();
+        let eye = view.eye.position.as_dvec3();
         let across = (world[1] - world[0]).cross(world[2] - world[0]);
         let turned = self.traced.world_from_model.matrix3.determinant().signum();
         let from_front = (eye - world[0]).dot(across) * turned > 0.0;
@@ -208,7 +208,7 @@ impl Triangle<'_> {
     ) -> Intersection {
         let (primitive, material) = (self.primitive, self.material);
         let position = mix(world, weights);
-        let eye = view.eye.as_dvec3();
+        let eye = view.eye.position.as_dvec3();
         let uvs = [&primitive.uvs, &primitive.uvs1].map(|uvs| match uvs.is_empty() {
             true => [DVec2::ZERO; 3],
             false => self.corner(uvs).map(|uv| uv.as_dvec2()),

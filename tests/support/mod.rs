@@ -32,8 +32,8 @@ use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{Device, Features};
 use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, Play, Spawn, Stages, Threads,
-    View,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Detail, Eye, Frame, Play, Spawn,
+    Stages, Threads, View,
 };
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
@@ -397,7 +397,10 @@ pub fn view(eye: Vec3, at: Vec3, extent: vk::Extent2D) -> View {
     let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
     let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
     View {
-        pose_error_px: 0.0,
+        detail: Detail {
+            pose_error_px: 0.0,
+            ..Detail::default()
+        },
         ..View::new(clip_from_view * view_from_world, eye, extent)
     }
 }
@@ -411,7 +414,10 @@ pub fn reversed(view: &View) -> View {
         [0.0, 0.0, 1.0, 1.0],
     ]);
     View {
-        clip_from_world: reverse * view.clip_from_world,
+        eye: Eye {
+            clip_from_world: reverse * view.eye.clip_from_world,
+            ..view.eye
+        },
         ..*view
     }
 }

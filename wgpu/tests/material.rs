@@ -373,8 +373,8 @@ fn knows_the_eye() {
     let target = texture(&gpu, LINEAR, layers, 1);
     let mut stereo = camera(SIZE);
     // Where both eyes see the square, but one of them counts as far to the right.
-    let right = stereo.eye + Vec3::X * 40.0;
-    stereo.more_eyes[0] = Some(throng::Eye::new(stereo.clip_from_world, right));
+    let right = stereo.eye.position + Vec3::X * 40.0;
+    stereo.more_eyes[0] = Some(throng::Eye::new(stereo.eye.clip_from_world, right));
     let mut encoder = Encoder::new(&gpu);
     let mut frame = crowd.begin_frame(0.0).unwrap();
     let views = frame.prepare(&[stereo]).unwrap();

@@ -261,10 +261,10 @@ fn of_two_eyes_are_those_of_two_views() {
     };
     let [single, array] = [SIZE, layers].map(|size| texture(&gpu, COLOR, size, 1));
     let left = camera(SIZE);
-    let right_matrix = left.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
-    let right = throng_wgpu::view(right_matrix, left.eye, SIZE);
+    let right_matrix = left.eye.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
+    let right = throng_wgpu::view(right_matrix, left.eye.position, SIZE);
     let mut stereo = left;
-    stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye));
+    stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye.position));
     let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
         let mut encoder = Encoder::new(&gpu);
         crowd.update(TIME_S).unwrap();

@@ -11,8 +11,8 @@ use throng::mesh::Aabb;
 use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, SkinningStage, Spawn, View,
-    ash::vk,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Detail, InstanceId, PassDesc, SkinningStage, Spawn,
+    View, ash::vk,
 };
 use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
 
@@ -140,7 +140,10 @@ fn view(bounds: Aabb) -> View {
     let clip = rh::proj::vulkan::perspective(field, 1.0, (near * 0.9).max(1e-4), far * 1.1);
     let clip_from_world = clip * rh::view::look_at_mat4(eye, center, Vec3::Y);
     View {
-        error_px: 0.0,
+        detail: Detail {
+            error_px: 0.0,
+            ..Detail::default()
+        },
         ..View::new(clip_from_world, eye, EXTENT)
     }
 }

@@ -9,7 +9,7 @@ use throng::glam::{Affine3A, Vec2, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::{
-    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Detail, InstanceId,
     MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stages, Stats, Threads, View, ViewStats,
 };
 use throng_standalone::{Context, Target};
@@ -409,8 +409,11 @@ impl Scene {
         let people = View {
             mask: PEOPLE,
             shadow: cast,
-            error_px,
-            level: settings.level,
+            detail: Detail {
+                error_px,
+                level: settings.level,
+                ..shot.view.detail
+            },
             ..shot.view
         };
         let ground = View {
@@ -419,8 +422,11 @@ impl Scene {
         };
         let from_sun = View {
             mask: PEOPLE,
-            error_px,
-            level: settings.level,
+            detail: Detail {
+                error_px,
+                level: settings.level,
+                ..shadow.view().detail
+            },
             ..shadow.view()
         };
         self.crowd.update(shot.time_s)?;

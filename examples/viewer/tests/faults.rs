@@ -360,11 +360,11 @@ fn the_command_line_decides_on_camera_and_light() {
         assert_eq!(rgba[..3], [0xff, 0x80, 0x00]);
         let (camera, settings) = (&studio.app.camera, &studio.app.settings);
         let view = camera.view(studio.app.scene.extent(), settings.light.lighting());
-        let away = view.eye - camera.target();
+        let away = view.eye.position - camera.target();
         assert!(away.distance(Vec3::new(-5.0, 0.0, 0.0)) < 1e-3, "{away}");
         // 5 m tan 30° above the target is the upper edge.
         let top = camera.target() + Vec3::Y * 5.0 * 30_f32.to_radians().tan();
-        let clip = view.clip_from_world * top.extend(1.0);
+        let clip = view.eye.clip_from_world * top.extend(1.0);
         assert!((clip.y / clip.w + 1.0).abs() < 1e-4, "{clip}");
         assert_eq!(
             (settings.light.strength, settings.light.direction),

@@ -19,7 +19,7 @@ pub struct CharacterDesc {
     /// clip takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first
     /// time that an instance plays it alone. Clips for which there is no more memory have no shared
     /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
-    /// [`View::pose_error_px`](crate::crowd::View::pose_error_px).
+    /// [`Detail::pose_error_px`](crate::crowd::Detail::pose_error_px).
     pub shared_pose_bytes: u32,
 }
 

@@ -168,7 +168,7 @@ impl Histories {
             self.replaced.push((history, *last));
             *last = Some(Last {
                 clip_from_world: core::array::from_fn(|number| {
-                    view.of_eye(number).map(|eye| eye.clip_from_world)
+                    view.of_eye(number).map(|eye| eye.eye.clip_from_world)
                 }),
                 half,
                 words,

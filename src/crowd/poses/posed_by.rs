@@ -51,7 +51,7 @@ impl Crowd {
 
     /// True if the frame prepared last shows an instance with a pose that others share.
     ///
-    /// This repeats what the GPU decides: see [`View::pose_error_px`](crate::View::pose_error_px).
+    /// This repeats what the GPU decides: see [`Detail::pose_error_px`](crate::Detail::pose_error_px).
     /// It does not know of instances for whose palettes there was no memory.
     ///
     /// # Errors

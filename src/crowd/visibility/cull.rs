@@ -330,8 +330,8 @@ impl ViewTest {
 
 impl EyeTest {
     fn new(view: &View) -> Self {
-        let [x, y, z, w] = [0, 1, 2, 3].map(|row| view.clip_from_world.row(row));
-        let jitter = view.jitter;
+        let [x, y, z, w] = [0, 1, 2, 3].map(|row| view.eye.clip_from_world.row(row));
+        let jitter = view.eye.jitter;
         let everything = Plane::new(Vec4::W, Vec4::ZERO);
         let sides = [
             Plane::new(w * (1.0 + jitter.x), x),
@@ -361,9 +361,9 @@ impl EyeTest {
         } else {
             w.w.abs()
         };
-        let coarse = view.error_px > 0.0 && view.culling != Culling::Off;
+        let coarse = view.detail.error_px > 0.0 && view.culling != Culling::Off;
         let pixels = (pixels / depth).min(f32::MAX);
-        let per_error = (pixels / view.error_px).min(f32::MAX);
+        let per_error = (pixels / view.detail.error_px).min(f32::MAX);
         Self {
             planes,
             eye: eye.truncate(),
@@ -371,12 +371,12 @@ impl EyeTest {
             coarse,
             per_error: [per_error, (per_error / COARSER).min(f32::MAX)],
             least_size: (2.0 / LEAST_SIZE * per_error).min(f32::MAX),
-            per_pose: match view.pose_error_px > 0.0 {
-                true => (pixels / view.pose_error_px).min(f32::MAX),
+            per_pose: match view.detail.pose_error_px > 0.0 {
+                true => (pixels / view.detail.pose_error_px).min(f32::MAX),
                 false => 0.0,
             },
-            fixed: match view.level {
-                None if view.error_px > 0.0 => None,
+            fixed: match view.detail.level {
+                None if view.detail.error_px > 0.0 => None,
                 level => Some(level.unwrap_or(0).min(MAX_LEVELS as u32) as u8),
             },
         }
@@ -413,7 +413,7 @@ impl EyeTest {
 
     /// The record of an eye of the view `view` for the GPU's cull stage.
     fn record(&self, view: &View) -> GpuCullView {
-        let limited = view.max_triangles.filter(|_| self.fixed.is_none());
+        let limited = view.detail.max_triangles.filter(|_| self.fixed.is_none());
         let flags = [
             (self.perspective, GpuCullView::PERSPECTIVE),
             (self.coarse, GpuCullView::COARSE),

@@ -141,7 +141,7 @@ impl Scene {
             eyes: views.iter().any(|view| view.eye_count() > 1),
             limited: views
                 .iter()
-                .any(|view| view.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),
+                .any(|view| view.detail.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),
         }
     }
 }

@@ -263,7 +263,7 @@ impl Shown {
         let mut find =
             |test: &ViewTest| self.find_levels(number, test, counts, (of, instances, characters));
         let mut found = find(&test);
-        let most = view.max_triangles.map_or(u64::MAX, u64::from);
+        let most = view.detail.max_triangles.map_or(u64::MAX, u64::from);
         if found.triangles > most && !test.is_fixed() {
             // Fewer triangles for each higher power.
             let (mut low, mut high) = (1, FACTORS);

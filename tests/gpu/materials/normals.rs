@@ -5,10 +5,10 @@ use super::{HERE, Stage, camera, flipped, one, stands};
 use crate::reference::picture::different;
 use crate::support::frames::EXTENT;
 use crate::support::{each, view};
-use throng::View;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
+use throng::{Eye, View};
 
 /// Normal maps with and without tangents in the file, seen from all sides.
 ///
@@ -186,8 +186,11 @@ fn degenerate_frames_stay_finite() {
             let near = camera();
             let scale = Mat4::from_scale(Vec3::splat(1.0 / size));
             let view = View {
-                clip_from_world: near.clip_from_world * scale,
-                eye: near.eye * size,
+                eye: Eye {
+                    clip_from_world: near.eye.clip_from_world * scale,
+                    position: near.eye.position * size,
+                    ..near.eye
+                },
                 ..near
             };
             pictures.push(stage.alone(setup, &made, &small, &view));

@@ -203,8 +203,9 @@ fn layers(sun: Vec3, reversed: bool) -> [Mat4; 2] {
 /// True if the sun reaches the surface at a pixel. `None` if an edge is too close to decide.
 fn sunlit(view: &View, sun: DVec3, at: (u32, u32)) -> Option<bool> {
     let ndc = [at.0, at.1].map(|v| (f64::from(v) + 0.5) / 96.0 * 2.0 - 1.0);
-    let far = view.clip_from_world.inverse() * Vec4::new(ndc[0] as f32, ndc[1] as f32, 0.9, 1.0);
-    let eye = view.eye.as_dvec3();
+    let far =
+        view.eye.clip_from_world.inverse() * Vec4::new(ndc[0] as f32, ndc[1] as f32, 0.9, 1.0);
+    let eye = view.eye.position.as_dvec3();
     let ray = (far.truncate() / far.w).as_dvec3() - eye;
     let on = |from: DVec3, ray: DVec3, y: f64| from + ray * ((y - from.y) / ray.y);
     // The distance from the plate's edge in metres, negative outside.

@@ -9,7 +9,7 @@ use crate::support::{Setup, each, stages, view};
 use std::iter::repeat_n;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, SkinningStage, Stages, View};
+use throng::{Capacity, Eye, SkinningStage, Stages, View};
 
 const MODES: [SkinningStage; 4] = [
     SkinningStage::Vertex,
@@ -47,7 +47,10 @@ fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
         );
         View {
             history: (!rng.chance(6)).then_some(number),
-            jitter: Vec2::new(rng.range(-0.02, 0.02), rng.range(-0.02, 0.02)),
+            eye: Eye {
+                jitter: Vec2::new(rng.range(-0.02, 0.02), rng.range(-0.02, 0.02)),
+                ..view(eye, Vec3::ZERO, EXTENT).eye
+            },
             ..view(eye, Vec3::ZERO, EXTENT)
         }
     });

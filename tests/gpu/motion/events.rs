@@ -7,7 +7,7 @@ use crate::support::frames::EXTENT;
 use crate::support::{SIDES, Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Culling, SkinningStage, View};
+use throng::{Capacity, Culling, Eye, SkinningStage, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -54,7 +54,13 @@ fn a_still_crowd_under_a_still_camera_has_no_motion_and_jitter_is_not_seen() {
             world.place(1, Affine3A::from_rotation_translation(turned, Vec3::NEG_Y));
             for frame in 0..4 {
                 let jitter = Vec2::new(0.01, -0.004) * frame as f32;
-                let view = View { jitter, ..camera() };
+                let view = View {
+                    eye: Eye {
+                        jitter,
+                        ..camera().eye
+                    },
+                    ..camera()
+                };
                 let seen = world.frame(setup, 0.3, &[view]);
                 (0..3).for_each(|actor| stands(&seen[0], actor));
             }
@@ -69,7 +75,10 @@ fn a_moving_camera_moves_everything() {
             world.frame(setup, 0.3, &[camera()]);
             let jitter = Vec2::new(0.02, 0.01);
             let view = View {
-                jitter,
+                eye: Eye {
+                    jitter,
+                    ..from(Vec3::new(1.0, 0.2, 5.0)).eye
+                },
                 ..from(Vec3::new(1.0, 0.2, 5.0))
             };
             let seen = world.frame(setup, 0.3, &[view]);

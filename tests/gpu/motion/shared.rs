@@ -5,7 +5,7 @@ use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::reference::ribbon::ribbon;
 use crate::support::each;
 use throng::palette::SkinningMethod;
-use throng::{Stages, View};
+use throng::{Detail, Stages, View};
 
 /// Instances go from poses of their own to shared ones and back, in a moving crowd. Each frame's
 /// motion is that between the poses that it and the frame before showed. A clip that drives morph
@@ -24,7 +24,10 @@ fn shared_poses_move_as_they_are_shown() {
         for (frame, shares) in shared.into_iter().enumerate() {
             world.shares = shares;
             let view = View {
-                pose_error_px: if shares { 1e6 } else { 0.0 },
+                detail: Detail {
+                    pose_error_px: if shares { 1e6 } else { 0.0 },
+                    ..camera().detail
+                },
                 ..camera()
             };
             // The last frame stays at the time of the one before.

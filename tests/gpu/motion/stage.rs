@@ -410,7 +410,7 @@ impl World {
                     }
                 })
                 .collect();
-            let then = past.map_or(view.clip_from_world, |past| past.clip);
+            let then = past.map_or(view.eye.clip_from_world, |past| past.clip);
             let picture = read(setup, target);
             look(&picture, (on, BACKGROUND), (view, &then), &drawn)
         });
@@ -423,7 +423,7 @@ impl World {
         for view in views {
             if let Some(history) = view.history {
                 self.pasts[history as usize] = Some(Past {
-                    clip: view.clip_from_world,
+                    clip: view.eye.clip_from_world,
                     shapes: shapes.clone(),
                 });
             }

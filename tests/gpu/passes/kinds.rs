@@ -6,7 +6,7 @@ use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{each, reversed};
 use throng::ash::vk;
 use throng::glam::Vec2;
-use throng::{DepthBias, PassKind, View};
+use throng::{DepthBias, Eye, PassKind, View};
 
 /// True for each texel whose depth is not the clear value.
 fn drawn(picture: &Picture, clear: f32) -> Vec<bool> {
@@ -27,7 +27,10 @@ fn passes_of_every_kind_write_the_same_depths() {
         };
         // Jitter moves all pictures.
         let view = View {
-            jitter: Vec2::new(0.013, -0.007),
+            eye: Eye {
+                jitter: Vec2::new(0.013, -0.007),
+                ..view.eye
+            },
             ..view
         };
         let mut make = |kind, after_prepass| {
@@ -124,7 +127,7 @@ fn depths_are_those_of_the_reference() {
             let view = camera();
             let mut seen = [0; INFLUENCES.len()];
             let on = (EXTENT, setup.grid(EXTENT));
-            for (index, sight) in sights(on, (&view, &view.clip_from_world), &instances) {
+            for (index, sight) in sights(on, (&view, &view.eye.clip_from_world), &instances) {
                 let got = picture.depth[index];
                 let Some(sight) = sight else {
                     assert_eq!(got, NORMAL_Z.clear_depth(), "texel {index} at {TIME_S} s");

@@ -13,8 +13,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::Device;
 use throng::{
-    Crowd, DepthBias, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow, ShadowMap,
-    Spawn, SubpassAttachments, View, ViewId, builtin,
+    Crowd, DepthBias, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow,
+    ShadowMap, Spawn, SubpassAttachments, View, ViewId, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -202,14 +202,17 @@ fn eyes(count: usize, moved: f32, reversed_z: bool) -> View {
         if reversed_z { reversed(&seen) } else { seen }
     };
     let mut view = View {
-        jitter: Vec2::new(0.013, -0.007),
+        eye: Eye {
+            jitter: Vec2::new(0.013, -0.007),
+            ..eye(0).eye
+        },
         ..eye(0)
     };
     for (number, more) in view.more_eyes.iter_mut().enumerate().take(count - 1) {
         let seen = eye(number + 1);
         *more = Some(Eye {
             jitter: Vec2::new(-0.01, 0.002 * number as f32),
-            ..Eye::new(seen.clip_from_world, seen.eye)
+            ..Eye::new(seen.eye.clip_from_world, seen.eye.position)
         });
     }
     view
@@ -352,13 +355,16 @@ fn both_eyes_see_the_shadows_of_the_sun() {
         let eye = |x| view(Vec3::new(x, 1.4, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
         let mut seen = View {
             shadow: Some(shadow),
-            error_px: 0.0,
+            detail: Detail {
+                error_px: 0.0,
+                ..eye(-0.1).detail
+            },
             ..eye(-0.1)
         };
         seen.lighting.sun_direction = sun;
         let right = eye(0.1);
-        seen.more_eyes[0] = Some(Eye::new(right.clip_from_world, right.eye));
-        lights.error_px = 0.0;
+        seen.more_eyes[0] = Some(Eye::new(right.eye.clip_from_world, right.eye.position));
+        lights.detail.error_px = 0.0;
 
         let mut map = Canvas::new(&mut engine, COLOR, ONE, (2, 1.0));
         let mut canvas = Canvas::new(&mut engine, COLOR, ONE, (2, 1.0));
@@ -418,8 +424,8 @@ fn eyes_that_do_not_fit_are_named() {
         let second = fine.more_eyes[0].unwrap();
         let with = |more_eyes| View { more_eyes, ..fine };
         let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
-        let mirrored = Eye::new(mirror * second.clip_from_world, second.eye);
-        let flat = Eye::new(Mat4::from_scale(Vec3::new(0.1, 0.1, -0.1)), second.eye);
+        let mirrored = Eye::new(mirror * second.clip_from_world, second.position);
+        let flat = Eye::new(Mat4::from_scale(Vec3::new(0.1, 0.1, -0.1)), second.position);
         let jumps = Eye {
             jitter: Vec2::NAN,
             ..second

@@ -238,7 +238,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
             plain.draw(
                 &context.device,
                 cmd,
-                (camera().clip_from_world, rows),
+                (camera().eye.clip_from_world, rows),
                 &skinned,
             );
         }

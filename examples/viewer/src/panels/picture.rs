@@ -21,6 +21,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, texture: TextureId) {
             clip_from_world: app
                 .camera
                 .view(extent(rect), Lighting::default())
+                .eye
                 .clip_from_world,
         };
         let chosen = mouse(ui, rect, app);
