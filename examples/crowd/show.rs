@@ -9,7 +9,7 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::CullMode;
-use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
+use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, View};
 use throng_standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };

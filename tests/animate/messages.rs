@@ -43,7 +43,7 @@ fn a_parameter_of_another_kind_is_named_with_both_kinds() {
         |mut it| it.set_parameter("jump", 1.0)
             => "parameter 1 \"jump\": value: is of kind float, must be of kind trigger";
         |mut it| it.set_parameter("speed", true)
-            => "parameter 0 \"speed\": value: is of kind trigger, must be of kind float";
+            => "parameter 0 \"speed\": value: is of kind bool, must be of kind float";
         |mut it| it.set_parameter_over("jump", 1.0, 1.0)
             => "parameter 1 \"jump\": value: is of kind float, must be of kind trigger";
         |mut it| it.set_parameter("speed", f32::NAN)

@@ -5,7 +5,7 @@ use crate::reference::raws;
 use crate::reference::raws::{animation, linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{ON_GPU, SIDES, SMALL, Setup, described, each, placed, view};
+use crate::support::{SIDES, SMALL, Setup, described, each, placed, view};
 use throng::animator::{Play, Pose, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;

@@ -361,7 +361,7 @@ impl<'a> Exact<'a> {
         }
     }
 
-    /// Shows a pose given by the caller.
+    /// Shows a pose given by the caller, at once if the layer shows one with this mask and weight.
     pub(super) fn show(
         &mut self,
         pose: &[Transform],
@@ -370,6 +370,10 @@ impl<'a> Exact<'a> {
     ) {
         let shown = self.voices.iter().find(|voice| voice.clip.is_none());
         let shown = shown.filter(|voice| voice.layer == layer);
+        if shown.is_some_and(|it| (it.mask, it.fade.to) == (mask, f64::from(weight))) {
+            self.own_pose = pose.to_vec();
+            return;
+        }
         let from = shown.map_or(0.0, |voice| voice.fade.at(self.local_s));
         self.voices.retain(|voice| voice.clip.is_some());
         self.fade_layer(layer, (fade_s, ease));

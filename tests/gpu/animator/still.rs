@@ -3,7 +3,7 @@
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::handles::Handles;
-use crate::support::{SMALL, Setup, each, posed_by_cpu, stages};
+use crate::support::{SMALL, Setup, each, posed_by_cpu};
 use throng::animator::{Play, Pose, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
