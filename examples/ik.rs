@@ -21,8 +21,7 @@ use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::ik::{
-    Aim, AimJoint, AimTarget, FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
-    TwoBoneTarget,
+    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
 
@@ -92,9 +91,9 @@ impl Solvers {
             leg("RightUpperLeg", "RightLowerLeg", FEET[1])?,
         ];
         let looking = vec![
-            AimJoint::new(joint("Chest")?, 0.2),
-            AimJoint::new(joint("Neck")?, 0.3),
-            AimJoint::new(joint("Head")?, 0.5),
+            (joint("Chest")?, 0.2),
+            (joint("Neck")?, 0.3),
+            (joint("Head")?, 0.5),
         ];
         let feet = FootPlacement::new(joint("Hips")?, legs);
         let look = Aim {
@@ -208,13 +207,17 @@ fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>>
         let mut line = format!("{number:>2}");
         for solver in [solvers.feet, solvers.look, solvers.reach] {
             line += &match crowd.instance(id)?.target_report(solver) {
-                Some(IkReport::Feet(FeetReport { pelvis_m, legs })) => {
-                    let [left, right] = [0, 1].map(|leg: usize| 1e3 * legs[leg].distance_m);
+                Some(IkReport::Feet {
+                    pelvis_m,
+                    legs_m: [Some(left), Some(right), ..],
+                    ..
+                }) => {
+                    let [left, right] = [left, right].map(|distance_m| 1e3 * distance_m);
                     format!("{pelvis_m:>13.3} m {left:>11.2} mm {right:>14.2} mm")
                 }
-                Some(IkReport::Aim(report)) => format!(" {:>8.4} rad", report.angle_rad),
-                Some(IkReport::TwoBone(report)) => {
-                    format!(" {:>6.2} mm", 1e3 * report.distance_m)
+                Some(IkReport::Aim { angle_rad, .. }) => format!(" {angle_rad:>8.4} rad"),
+                Some(IkReport::TwoBone { distance_m, .. }) => {
+                    format!(" {:>6.2} mm", 1e3 * distance_m)
                 }
                 _ => String::new(),
             };

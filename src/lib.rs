@@ -175,6 +175,7 @@ pub use glam;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 pub use id::Id;
+pub use ik::IkReport;
 #[cfg(feature = "vulkan")]
 pub use pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
 #[cfg(feature = "vulkan")]

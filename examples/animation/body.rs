@@ -3,7 +3,7 @@
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{Vec3, vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
+    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
 };
 use throng::import::ImportOptions;
 use throng::{CharacterId, Crowd, Id, IkSolver, InstanceId, Play, Result};
@@ -45,9 +45,9 @@ impl Solvers {
             Result::Ok(Leg { bones, ankle_m })
         };
         let neck = vec![
-            AimJoint::new(joint("Chest")?, 0.2),
-            AimJoint::new(joint("Neck")?, 0.3),
-            AimJoint::new(joint("Head")?, 0.5),
+            (joint("Chest")?, 0.2),
+            (joint("Neck")?, 0.3),
+            (joint("Head")?, 0.5),
         ];
         let legs = vec![
             leg(["LeftUpperLeg", "LeftLowerLeg", "LeftFoot"])?,

@@ -20,7 +20,6 @@ use body::{Solvers, direct};
 use say::{Words, say};
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
-use throng::ik::FeetReport;
 use throng::{Crowd, IkReport, InstanceId, Spawn};
 
 /// Distance between two characters in metres.
@@ -110,14 +109,18 @@ fn said(crowd: &Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<Stri
     let mut said = Vec::new();
     for solver in [solvers.look, solvers.arm, solvers.feet] {
         said.extend(match crowd.instance(id)?.target_report(solver) {
-            Some(IkReport::Aim(report)) if report.reached => Some("looks at it".into()),
-            Some(IkReport::Aim(_)) => Some("can't look so far back".into()),
-            Some(IkReport::TwoBone(report)) => {
-                let mm = 1e3 * report.distance_m;
+            Some(IkReport::Aim { reached: true, .. }) => Some("looks at it".into()),
+            Some(IkReport::Aim { .. }) => Some("can't look so far back".into()),
+            Some(IkReport::TwoBone { distance_m, .. }) => {
+                let mm = 1e3 * distance_m;
                 Some(format!("the wrist is {mm:.1} mm off"))
             }
-            Some(IkReport::Feet(FeetReport { pelvis_m, legs })) => {
-                let [left, right] = [0, 1].map(|leg: usize| 1e3 * legs[leg].distance_m);
+            Some(IkReport::Feet {
+                pelvis_m,
+                legs_m: [Some(left), Some(right), ..],
+                ..
+            }) => {
+                let [left, right] = [left, right].map(|distance_m| 1e3 * distance_m);
                 Some(format!(
                     "hips {pelvis_m:+.2} m, ankles {left:.1} and {right:.1} mm off"
                 ))

@@ -170,7 +170,7 @@ impl Animator {
                 model.copy_from_slice(own);
             }
             let pose = (&mut *local, &mut *model);
-            actor.goals.solve(&self.solvers, local_s, pose);
+            actor.goals.solve((&self.solvers, skeleton), local_s, pose);
             if !self.library.springs.is_empty() {
                 swings.push((actor.springs.take(swinging), local_s));
             }

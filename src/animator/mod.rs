@@ -89,7 +89,7 @@ pub use replace::ReplaceIssue;
 #[cfg(feature = "vulkan")]
 pub(crate) use replace::ReplaceIssues;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
-pub use solvers::{IkReport, IkSolver, IkTarget};
+pub use solvers::{IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]
 pub(crate) use state::Clock;
 pub use state::{Pose, RootMotionMode, ShowPose, SpringMode};

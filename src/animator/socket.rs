@@ -102,7 +102,7 @@ impl Animator {
             out.copy_from_slice(own);
         }
         let mut goals = actor.goals.clone();
-        goals.solve(&self.solvers, local_s, (&mut local, out));
+        goals.solve((&self.solvers, skeleton), local_s, (&mut local, out));
         let rig = &self.library.springs;
         actor
             .springs

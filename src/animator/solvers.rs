@@ -4,8 +4,8 @@ use super::library::moved;
 use crate::error::{ArgumentFault, Error, Result, expect_cap};
 use crate::id::Id;
 use crate::ik::{
-    Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
-    IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, IkChain, IkJob, IkPose, IkReport,
+    TwoBone, TwoBoneTarget,
 };
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::Affine3A;
@@ -39,22 +39,6 @@ pub enum IkTarget {
     Feet(FeetTarget),
 }
 
-/// The result of a solver for a target.
-///
-/// Distances are in metres of character space. They are infinite if there was no solution.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum IkReport {
-    /// Of [`IkSolver::TwoBone`].
-    TwoBone(TwoBoneReport),
-    /// Of [`IkSolver::Aim`].
-    Aim(AimReport),
-    /// Of [`IkSolver::Chain`].
-    Chain(ChainReport),
-    /// Of [`IkSolver::Feet`].
-    Feet(FeetReport),
-}
-
 /// Wraps each kind of solver and target, so that callers need not name the enums.
 macro_rules! wrap {
     ($($kind:ident: $solver:ty, $target:ty;)*) => {
@@ -79,9 +63,9 @@ macro_rules! wrap {
                 }
             }
 
-            fn validate(&self, rig: &IkRig) -> Result<()> {
+            fn validate(&self, skeleton: &Skeleton) -> Result<()> {
                 match self {
-                    $(Self::$kind(job) => job.validate(rig),)*
+                    $(Self::$kind(job) => job.validate(skeleton),)*
                 }
             }
 
@@ -98,7 +82,7 @@ macro_rules! wrap {
             /// The arguments have been checked.
             fn run(
                 &self,
-                rig: &IkRig,
+                skeleton: &Skeleton,
                 target: &IkTarget,
                 weight: f32,
                 pose: IkPose<'_>,
@@ -106,7 +90,7 @@ macro_rules! wrap {
                 match (self, *target) {
                     $((Self::$kind(job), IkTarget::$kind(mut target)) => {
                         target.weight *= weight;
-                        Some(IkReport::$kind(job.run(rig, &target, pose)))
+                        Some(job.run(skeleton, &target, pose))
                     })*
                     _ => None,
                 }
@@ -131,25 +115,6 @@ wrap! {
     Feet: FootPlacement, FeetTarget;
 }
 
-impl IkReport {
-    /// Returns true if the target was reached.
-    ///
-    /// For [`Self::Feet`]: if at least one leg was solved, and all solved legs reached the ground.
-    #[must_use]
-    pub fn reached(&self) -> bool {
-        match self {
-            Self::TwoBone(report) => report.reached,
-            Self::Aim(report) => report.reached,
-            Self::Chain(report) => report.reached,
-            Self::Feet(report) => {
-                let mut solved = report.legs.iter().filter(|leg| leg.distance_m.is_finite());
-                let first = solved.next().is_some_and(|leg| leg.reached);
-                first && solved.all(|leg| leg.reached)
-            }
-        }
-    }
-}
-
 impl IkSolver {
     /// The same solver with other joints. `None` if one of them does not exist.
     fn with_joints(&self, joint: impl Fn(Id<Joint>) -> Option<Id<Joint>>) -> Option<Self> {
@@ -165,13 +130,13 @@ impl IkSolver {
         match &mut moved {
             Self::TwoBone(it) => *it = bones(it)?,
             Self::Aim(it) => {
-                for at in &mut it.joints {
-                    at.joint = joint(at.joint)?;
+                for (at, _) in &mut it.joints {
+                    *at = joint(*at)?;
                 }
             }
             Self::Chain(it) => {
-                for at in &mut it.joints {
-                    at.joint = joint(at.joint)?;
+                for (at, _) in &mut it.joints {
+                    *at = joint(*at)?;
                 }
             }
             Self::Feet(it) => {
@@ -188,8 +153,8 @@ impl IkSolver {
         let mut bones = |it: &TwoBone| [it.start, it.mid, it.end].into_iter().for_each(&mut each);
         match self {
             Self::TwoBone(it) => bones(it),
-            Self::Aim(it) => it.joints.iter().for_each(|at| each(at.joint)),
-            Self::Chain(it) => it.joints.iter().for_each(|at| each(at.joint)),
+            Self::Aim(it) => it.joints.iter().for_each(|at| each(at.0)),
+            Self::Chain(it) => it.joints.iter().for_each(|at| each(at.0)),
             Self::Feet(it) => it.legs.iter().for_each(|leg| bones(&leg.bones)),
         }
     }
@@ -202,23 +167,25 @@ impl IkSolver {
 
     /// Applies the solver to a pose that no animator evaluated.
     ///
+    /// `local` has a transform for each joint, relative to its parent, and `model` their matrices
+    /// in character space, as [`Skeleton::model_pose`] computes them. Both are changed, and match
+    /// afterwards, too.
+    ///
     /// ```
     /// use throng::IkSolver;
     /// use throng::glam::{Affine3A, Vec3};
-    /// use throng::ik::{IkPose, IkRig, TwoBone, TwoBoneTarget};
+    /// use throng::ik::{TwoBone, TwoBoneTarget};
     ///
     /// let character = throng::builtin::mannequin()?.character;
     /// let skeleton = character.skeleton();
     /// let joint = |name| skeleton.joint(name).unwrap_or_default();
     /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
-    /// let rig = IkRig::new(skeleton);
     ///
     /// let mut local = skeleton.rest_pose();
     /// let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
     /// skeleton.model_pose(&local, &mut model)?;
-    /// let pose = IkPose { local: &mut local, model: &mut model };
-    /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
-    /// let report = IkSolver::from(arm).solve(&rig, &target.into(), pose)?;
+    /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3)).into();
+    /// let report = IkSolver::from(arm).solve(skeleton, &target, &mut local, &mut model)?;
     /// assert!(report.reached());
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -227,14 +194,21 @@ impl IkSolver {
     /// The pose is unchanged then.
     ///
     /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the
-    ///   rig. The error names the joint or the field.
+    ///   skeleton. The error names the joint or the field.
     /// - [`Error::Argument`] for a target of another kind of solver or an invalid target, and for a
     ///   pose that does not have one element per joint.
-    pub fn solve(&self, rig: &IkRig, target: &IkTarget, pose: IkPose<'_>) -> Result<IkReport> {
-        rig.expect_pose(&pose)?;
-        self.validate(rig)?;
+    pub fn solve(
+        &self,
+        skeleton: &Skeleton,
+        target: &IkTarget,
+        local: &mut [Transform],
+        model: &mut [Affine3A],
+    ) -> Result<IkReport> {
+        let pose = IkPose { local, model };
+        pose.expect_len(skeleton)?;
+        self.validate(skeleton)?;
         self.check(target)?;
-        let report = self.run(rig, target, 1.0, pose);
+        let report = self.run(skeleton, target, 1.0, pose);
         report.ok_or_else(|| self.mismatch(target))
     }
 }
@@ -245,15 +219,13 @@ pub(crate) struct Solvers {
     list: Vec<IkSolver>,
     /// The solvers that do not fit the character that replaced theirs.
     unfit: Vec<u16>,
-    /// `None` until a solver needs it.
-    rig: Option<IkRig>,
 }
 
 impl Solvers {
     /// Adds a solver that fits the skeleton.
     pub(super) fn add(&mut self, solver: IkSolver, skeleton: &Skeleton) -> Result<Id<IkSolver>> {
-        let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
-        solver.validate(rig)?;
+        let valid = solver.validate(skeleton);
+        valid.map_err(|why| why.at_named("IK solver", self.list.len(), solver.kind()))?;
         let index = self.list.len();
         expect_cap("IK solvers", index + 1, u16::MAX.into())?;
         self.list.push(solver);
@@ -271,10 +243,9 @@ impl Solvers {
             return;
         }
         debug_assert_eq!(joints.len(), old.len());
-        let rig = self.rig.insert(IkRig::new(new));
         for (number, solver) in (0..).zip(&mut self.list) {
             let found = solver.with_joints(|joint| Some(Id::new(moved(joints, joint.0)?)));
-            match found.filter(|solver| solver.validate(rig).is_ok()) {
+            match found.filter(|solver| solver.validate(new).is_ok()) {
                 Some(found) if !self.unfit.contains(&number) => *solver = found,
                 _ if self.unfit.contains(&number) => {}
                 _ => self.unfit.push(number),
@@ -301,13 +272,13 @@ impl Solvers {
     pub(super) fn solve(
         &self,
         solver: Id<IkSolver>,
-        target: &IkTarget,
-        weight: f32,
+        (target, weight): (&IkTarget, f32),
+        skeleton: &Skeleton,
         (local, model): (&mut [Transform], &mut [Affine3A]),
     ) -> Option<IkReport> {
-        let (rig, solver) = (self.rig.as_ref()?, self.get(solver).ok()?);
+        let solver = self.get(solver).ok()?;
         let pose = IkPose { local, model };
-        rig.expect_pose(&pose).ok()?;
-        solver.run(rig, target, weight, pose)
+        pose.expect_len(skeleton).ok()?;
+        solver.run(skeleton, target, weight, pose)
     }
 }

@@ -13,19 +13,19 @@ use glam::Vec3;
 /// The miss angle is never larger than in the animated pose, within rounding. A target nearer to
 /// the joint than the offset may be out of reach. The joint then turns so that the miss is as small
 /// as possible. If a limit, a weight or other joints would increase the miss, the joints turn by
-/// less or not at all: see [`IkReport::Aim`](crate::animator::IkReport::Aim).
+/// less or not at all: see [`IkReport::Aim`](crate::ik::IkReport::Aim).
 ///
 /// ```
 /// use throng::animator::Animator;
 /// use throng::glam::{Affine3A, Vec3};
-/// use throng::ik::{Aim, AimJoint, AimTarget};
+/// use throng::ik::{Aim, AimTarget};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let joints = vec![
-///     AimJoint::new(skeleton.joint("Chest")?, 0.2),
-///     AimJoint::new(skeleton.joint("Neck")?, 0.3),
-///     AimJoint::new(skeleton.joint("Head")?, 0.5),
+///     (skeleton.joint("Chest")?, 0.2),
+///     (skeleton.joint("Neck")?, 0.3),
+///     (skeleton.joint("Head")?, 0.5),
 /// ];
 /// // The head's own axis that is +Z of character space in the rest pose.
 /// let mut rest = vec![Affine3A::IDENTITY; skeleton.len()];
@@ -54,10 +54,11 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`].
+    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`], each with its share of the turn.
     ///
-    /// Each joint lies below the one before it.
-    pub joints: Vec<AimJoint>,
+    /// Each joint lies below the one before it. A share is above 0 and at most 1e6. Shares are
+    /// relative: a joint turns by its share divided by the sum of all shares.
+    pub joints: Vec<(Id<Joint>, f32)>,
     /// The axis that points at the target, in the last joint's space.
     ///
     /// Joints have any axes that their author chose, so this is often not +Z. The example above
@@ -81,25 +82,6 @@ pub struct Aim {
     /// switches abruptly, so fade the weight to 0 before that. The limit does not apply to the roll
     /// from [`AimTarget::up`] and [`AimTarget::twist_rad`].
     pub limit_rad: f32,
-}
-
-/// A joint that an [`Aim`] turns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AimJoint {
-    /// The joint.
-    pub joint: Id<Joint>,
-    /// Its share of the turn, above 0 and at most 1e6.
-    ///
-    /// Shares are relative: the joint turns by its share divided by the sum of all shares.
-    pub share: f32,
-}
-
-impl AimJoint {
-    /// A joint with a share of the turn.
-    #[must_use]
-    pub const fn new(joint: Id<Joint>, share: f32) -> Self {
-        Self { joint, share }
-    }
 }
 
 /// The target of an [`Aim`] for one instance in one frame.
@@ -136,35 +118,6 @@ impl AimTarget {
     }
 }
 
-/// The result of an [`Aim`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AimReport {
-    /// True if the forward axis points at the target.
-    ///
-    /// The tolerance is a thousandth of a radian or, very near to the target, the rounding error of
-    /// the direction.
-    pub reached: bool,
-    /// The remaining miss angle in radians, after limit and weight.
-    ///
-    /// 0 if the target coincides with the offset, to within 10⁻⁵ of the coordinates. There is then
-    /// no direction, and the target counts as reached.
-    pub angle_rad: f32,
-    /// The weight that was used.
-    ///
-    /// It is less than [`AimTarget::weight`] if the full weight would miss by more than the
-    /// animated pose does. It is 0 if the pose is unchanged.
-    pub weight: f32,
-}
-
-impl AimReport {
-    /// The report when nothing was done.
-    pub const NONE: Self = Self {
-        reached: false,
-        angle_rad: core::f32::consts::PI,
-        weight: 0.0,
-    };
-}
-
 impl Aim {
     /// The most joints that an aim can have.
     pub const MAX_JOINTS: usize = 16;
@@ -173,7 +126,7 @@ impl Aim {
     ///
     /// The axis starts at the last joint's origin.
     #[must_use]
-    pub const fn new(joints: Vec<AimJoint>, forward: Vec3) -> Self {
+    pub const fn new(joints: Vec<(Id<Joint>, f32)>, forward: Vec3) -> Self {
         Self {
             joints,
             forward,

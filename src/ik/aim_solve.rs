@@ -1,12 +1,14 @@
 //! The job of aiming: the rotations that point an axis at a target, and the miss angle.
 
-use super::aim::{Aim, AimJoint, AimReport, AimTarget};
+use super::aim::{Aim, AimTarget};
+use super::job::{IkJob, IkPose, expect_axis};
 use super::maths::{
     angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
     turned, unit,
 };
-use super::rig::{IkJob, IkPose, IkRig, expect_axis};
+use super::report::IkReport;
 use crate::error::{Error, Result, expect_all_finite, expect_cap, expect_finite, expect_in};
+use crate::skeleton::Skeleton;
 use core::f32::consts::{PI, TAU};
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
@@ -123,23 +125,23 @@ impl Aim {
     /// The rotations that solve it, at full weight.
     pub(super) fn rotations(
         &self,
-        rig: &IkRig,
+        skeleton: &Skeleton,
         target: &AimTarget,
         pose: &IkPose<'_>,
     ) -> Option<Rotations> {
-        let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
+        let (first, last) = (self.joints.first()?.0, self.joints.last()?.0);
         let goal = self.held(target.position, &pose.model[usize::from(last)])?;
         let mut solved = [Quat::IDENTITY; Aim::MAX_JOINTS];
-        let mut parent = rig.parent_model(first, pose.model);
-        let mut left: f32 = self.joints.iter().map(|own| own.share).sum();
+        let mut parent = skeleton.parent_model(first, pose.model);
+        let mut left: f32 = self.joints.iter().map(|own| own.1).sum();
         let mut twist_left = target.twist_rad;
-        for (at, AimJoint { joint, share }) in self.joints.iter().enumerate() {
+        for (at, (joint, share)) in self.joints.iter().enumerate() {
             let local = &pose.local[usize::from(*joint)];
             let to_parent = inverse(&parent)?;
             let below = if *joint == last {
                 Affine3A::IDENTITY
             } else {
-                let between = rig.between(pose.local, *joint, last);
+                let between = skeleton.between(pose.local, *joint, last);
                 between * pose.local[usize::from(last)].to_affine()
             };
             let aimed = Aimed {
@@ -160,9 +162,10 @@ impl Aim {
             };
             left -= share;
             solved[at] = (turn * local.rotation).normalize();
-            if let Some(AimJoint { joint: next, .. }) = self.joints.get(at + 1) {
-                parent =
-                    parent * turned(local, solved[at]) * rig.between(pose.local, *joint, *next);
+            if let Some((next, _)) = self.joints.get(at + 1) {
+                parent = parent
+                    * turned(local, solved[at])
+                    * skeleton.between(pose.local, *joint, *next);
             }
         }
         let finite = solved.iter().all(|rotation| rotation.is_finite());
@@ -203,7 +206,7 @@ impl Aim {
     /// Blends from the pose's own rotations to the solved ones by a weight.
     pub(super) fn weighted(&self, solved: &Rotations, weight: f32, pose: &IkPose<'_>) -> Rotations {
         let mut rotations = *solved;
-        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(&mut rotations) {
+        for ((joint, _), rotation) in self.joints.iter().zip(&mut rotations) {
             let animated = pose.local[usize::from(*joint)].rotation;
             *rotation = blend(animated, *rotation, weight);
         }
@@ -215,15 +218,15 @@ impl Aim {
     /// Found by halving.
     pub(super) fn safe_weight(
         &self,
-        rig: &IkRig,
+        skeleton: &Skeleton,
         (target, weight): (Vec3, f32),
         solved: &Rotations,
         pose: &IkPose<'_>,
     ) -> Option<f32> {
-        let last = self.joints.last()?.joint.index();
+        let last = self.joints.last()?.0.index();
         let before = self.miss(target, &pose.model[last])?;
         let is_worse = |weight: f32| {
-            let last = self.last_model(rig, &self.weighted(solved, weight, pose), pose)?;
+            let last = self.last_model(skeleton, &self.weighted(solved, weight, pose), pose)?;
             Some(self.miss(target, &last)?.exceeds(&before))
         };
         if !is_worse(weight)? {
@@ -244,15 +247,15 @@ impl Aim {
     /// The model matrix of the last joint with these rotations.
     fn last_model(
         &self,
-        rig: &IkRig,
+        skeleton: &Skeleton,
         rotations: &Rotations,
         pose: &IkPose<'_>,
     ) -> Option<Affine3A> {
-        let mut model = rig.parent_model(self.joints.first()?.joint, pose.model);
+        let mut model = skeleton.parent_model(self.joints.first()?.0, pose.model);
         let mut above = None;
-        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(rotations) {
+        for ((joint, _), rotation) in self.joints.iter().zip(rotations) {
             if let Some(above) = above {
-                model *= rig.between(pose.local, above, *joint);
+                model *= skeleton.between(pose.local, above, *joint);
             }
             model *= turned(&pose.local[usize::from(*joint)], *rotation);
             above = Some(*joint);
@@ -303,10 +306,17 @@ fn point_at(eye: Vec3, forward: Vec3, goal: Vec3, size_m: f64) -> Option<Vec3> {
 }
 
 impl Aim {
-    fn report(&self, target: Vec3, weight: f32, pose: &IkPose<'_>) -> AimReport {
-        let last = self.joints.last().map(|last| last.joint.index());
+    /// The report when there is no solution.
+    const NONE: IkReport = IkReport::Aim {
+        reached: false,
+        angle_rad: PI,
+        weight: 0.0,
+    };
+
+    fn report(&self, target: Vec3, weight: f32, pose: &IkPose<'_>) -> IkReport {
+        let last = self.joints.last().map(|last| last.0.index());
         let miss = last.and_then(|last| self.miss(target, &pose.model[last]));
-        miss.map_or(AimReport::NONE, |miss| AimReport {
+        miss.map_or(Self::NONE, |miss| IkReport::Aim {
             reached: miss.is_none(),
             angle_rad: miss.angle_rad,
             weight,
@@ -316,42 +326,44 @@ impl Aim {
     /// The solved rotations and the largest weight at which the miss does not increase.
     fn solved(
         &self,
-        rig: &IkRig,
+        skeleton: &Skeleton,
         target: &AimTarget,
         pose: &IkPose<'_>,
     ) -> Option<(Rotations, f32)> {
-        let full = self.rotations(rig, target, pose)?;
+        let full = self.rotations(skeleton, target, pose)?;
         let wanted = (target.position, target.weight);
-        let weight = self.safe_weight(rig, wanted, &full, pose)?;
+        let weight = self.safe_weight(skeleton, wanted, &full, pose)?;
         Some((self.weighted(&full, weight, pose), weight))
     }
 }
 
 impl IkJob for Aim {
     type Target = AimTarget;
-    type Report = AimReport;
 
     /// Checks the joints, shares, axes and limit.
     ///
     /// There must be 1 to [`Aim::MAX_JOINTS`] joints, each below the one before it, with positive
     /// shares. The axes must have directions, and the limit must be in 0..=π.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        let Some(first) = self.joints.first() else {
+    fn validate(&self, skeleton: &Skeleton) -> Result<()> {
+        let (Some((first, _)), Some((last, _))) = (self.joints.first(), self.joints.last()) else {
             return Err(Error::length("Aim::joints", 0, 1));
         };
         expect_cap("joints of an aim", self.joints.len(), Aim::MAX_JOINTS)?;
-        rig.expect_joint(first.joint)?;
+        skeleton.expect_joint("joint of Aim::joints", *first)?;
         for pair in self.joints.windows(2) {
-            rig.expect_below("Aim::joints", pair[1].joint, pair[0].joint)?;
+            skeleton.expect_below("joint of Aim::joints", pair[1].0, pair[0].0)?;
         }
-        for AimJoint { joint, share } in &self.joints {
+        for (joint, share) in &self.joints {
             // At most 1e6, so that the sum neither overflows nor loses the small shares.
             expect_in("share in Aim::joints", *share, f32::MIN_POSITIVE, 1e6)
-                .map_err(|why| why.at("joint", usize::from(*joint)))?;
+                .map_err(|why| skeleton.about_joint(*joint, why))?;
         }
-        expect_axis("Aim::forward", self.forward)?;
-        expect_axis("Aim::up", self.up)?;
-        expect_all_finite("Aim::offset_m", self.offset_m.to_array())?;
+        let axes = || {
+            expect_axis("Aim::forward", self.forward)?;
+            expect_axis("Aim::up", self.up)?;
+            expect_all_finite("Aim::offset_m", self.offset_m.to_array())
+        };
+        axes().map_err(|why| skeleton.about_joint(*last, why))?;
         expect_in("Aim::limit_rad", self.limit_rad, 0.0, PI)
     }
 
@@ -364,21 +376,21 @@ impl IkJob for Aim {
         })
     }
 
-    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>) -> AimReport {
-        let Some(first) = self.joints.first() else {
-            return AimReport::NONE;
+    fn run(&self, skeleton: &Skeleton, target: &AimTarget, mut pose: IkPose<'_>) -> IkReport {
+        let Some((first, _)) = self.joints.first() else {
+            return Self::NONE;
         };
         if target.weight <= 0.0 {
             return self.report(target.position, 0.0, &pose);
         }
-        let Some((solved, weight)) = self.solved(rig, target, &pose) else {
-            return AimReport::NONE;
+        let Some((solved, weight)) = self.solved(skeleton, target, &pose) else {
+            return Self::NONE;
         };
         if weight > 0.0 {
             for (own, solved) in self.joints.iter().zip(solved) {
-                pose.local[own.joint.index()].rotation = solved;
+                pose.local[own.0.index()].rotation = solved;
             }
-            rig.recompute(first.joint, pose.local, pose.model);
+            pose.recompute(skeleton, *first);
         }
         self.report(target.position, weight, &pose)
     }

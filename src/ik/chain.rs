@@ -1,7 +1,7 @@
 //! The data of a chain: any number of joints, with limits.
 
+use super::job::IkJob;
 use super::limit::JointLimit;
-use super::rig::{IkJob, IkRig};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
@@ -50,26 +50,17 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`].
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with the limit of its rotation.
     ///
     /// Each joint lies below the one before it. The last joint does not turn. Joints of the
     /// skeleton that lie between listed joints do not turn either.
-    pub joints: Vec<ChainJoint>,
+    pub joints: Vec<(Id<Joint>, JointLimit)>,
     /// The distance at which the target counts as reached.
     ///
     /// In metres of character space.
     pub tolerance_m: f32,
     /// The most iterations, 1 to 1000.
     pub iterations: u16,
-}
-
-/// A joint of an [`IkChain`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ChainJoint {
-    /// The joint.
-    pub joint: Id<Joint>,
-    /// The limit of its rotation.
-    pub limit: JointLimit,
 }
 
 /// The target of an [`IkChain`] for one instance in one frame.
@@ -95,28 +86,6 @@ impl ChainTarget {
     }
 }
 
-/// The result of an [`IkChain`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ChainReport {
-    /// True if the last joint has reached the target.
-    ///
-    /// It must be within the tolerance, plus the distance that the weight leaves.
-    pub reached: bool,
-    /// The distance to the target in metres of character space, after the weight.
-    pub distance_m: f32,
-    /// The number of iterations used.
-    pub iterations: u16,
-}
-
-impl ChainReport {
-    /// The report when nothing was done.
-    pub const NONE: Self = Self {
-        reached: false,
-        distance_m: f32::INFINITY,
-        iterations: 0,
-    };
-}
-
 impl IkChain {
     /// The most joints that a chain can have.
     pub const MAX_JOINTS: usize = 64;
@@ -130,19 +99,14 @@ impl IkChain {
     /// - [`Error::At`] if `tip` is not below `root`.
     /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
     pub fn between(skeleton: &Skeleton, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
-        let rig = &IkRig::new(skeleton);
-        rig.expect_below("IkChain tip", tip, root)?;
-        let free = |joint| ChainJoint {
-            joint,
-            limit: JointLimit::Free,
-        };
-        let mut joints = vec![free(tip)];
+        skeleton.expect_below("IkChain tip", tip, root)?;
+        let mut joints = vec![(tip, JointLimit::Free)];
         let mut above = tip;
         while above != root
-            && let Some(parent) = rig.parent(above)
+            && let Some(parent) = skeleton.parent(above)
         {
             above = parent;
-            joints.push(free(above));
+            joints.push((above, JointLimit::Free));
         }
         joints.reverse();
         let chain = Self {
@@ -150,7 +114,7 @@ impl IkChain {
             tolerance_m: 1e-3,
             iterations: 32,
         };
-        chain.validate(rig)?;
+        chain.validate(skeleton)?;
         Ok(chain)
     }
 
@@ -160,9 +124,9 @@ impl IkChain {
     /// [`Error::NotFound`] if the joint is not part of the chain.
     pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len();
-        let own = self.joints.iter_mut().find(|own| own.joint == joint);
+        let own = self.joints.iter_mut().find(|own| own.0 == joint);
         let own = own.ok_or(Error::not_found("joint of the chain", joint.into(), count))?;
-        own.limit = limit;
+        own.1 = limit;
         Ok(self)
     }
 }

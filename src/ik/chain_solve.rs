@@ -1,18 +1,20 @@
 //! The job of a chain with limits: its iteration in the space of the first joint's parent.
 
-use super::chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
+use super::chain::{ChainTarget, IkChain};
+use super::job::{IkJob, IkPose};
 use super::limit::JointLimit;
 use super::maths::{blend, direction, inverse, length, unit};
-use super::rig::{IkJob, IkPose, IkRig};
+use super::report::IkReport;
 use crate::error::{Error, Result, expect_all_finite, expect_cap, expect_in};
-use crate::skeleton::Transform;
+use crate::id::Id;
+use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Affine3A, DMat3, DVec3, Quat, Vec3};
 
 const MAX: usize = IkChain::MAX_JOINTS;
 
 /// A chain in a pose. It lives on the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {
-    joints: &'a [ChainJoint],
+    joints: &'a [(Id<Joint>, JointLimit)],
     /// The number of joints that turn: all but the tip.
     turning: usize,
     rest: [Quat; MAX],
@@ -43,12 +45,12 @@ const LEAST_GAIN: f64 = 0.01;
 impl<'a> Chain<'a> {
     /// `None` if the pose is not finite or has no inverse.
     pub(super) fn of(
-        joints: &'a [ChainJoint],
-        rig: &IkRig,
+        joints: &'a [(Id<Joint>, JointLimit)],
+        skeleton: &Skeleton,
         pose: &IkPose<'_>,
         target: Vec3,
     ) -> Option<Self> {
-        let model = rig.parent_model(joints.first()?.joint, pose.model);
+        let model = skeleton.parent_model(joints.first()?.0, pose.model);
         let mut chain = Self {
             joints,
             turning: joints.len() - 1,
@@ -62,12 +64,12 @@ impl<'a> Chain<'a> {
             best: [Quat::IDENTITY; MAX],
             best_m: f64::INFINITY,
         };
-        for (at, ChainJoint { joint, limit }) in joints.iter().enumerate() {
+        for (at, (joint, limit)) in joints.iter().enumerate() {
             chain.local[at] = pose.local[usize::from(*joint)];
-            chain.rest[at] = rig.rest(*joint);
+            chain.rest[at] = skeleton.rest_rotation(*joint);
             chain.best[at] = chain.local[at].rotation;
             if let Some(next) = joints.get(at + 1) {
-                chain.gap[at] = rig.between(pose.local, *joint, next.joint);
+                chain.gap[at] = skeleton.between(pose.local, *joint, next.0);
                 let rotation = &mut chain.local[at].rotation;
                 *rotation = limit.held(chain.rest[at], *rotation);
             }
@@ -141,7 +143,7 @@ impl<'a> Chain<'a> {
 
     fn free(&self) -> bool {
         let mut limits = self.joints[..self.turning].iter();
-        limits.all(|own| own.limit == JointLimit::Free)
+        limits.all(|own| own.1 == JointLimit::Free)
     }
 
     fn bone(&self, at: usize) -> f64 {
@@ -171,9 +173,7 @@ impl<'a> Chain<'a> {
     /// Both are relative to the joint, in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
-        *rotation = self.joints[at]
-            .limit
-            .turned(self.rest[at], *rotation, from, to);
+        *rotation = self.joints[at].1.turned(self.rest[at], *rotation, from, to);
     }
 
     /// Turns joint `at` so that the next joint moves towards `point`, then recomputes it.
@@ -225,7 +225,7 @@ impl<'a> Chain<'a> {
             };
             let local = &self.local[at];
             let arm = (inverse.transform_point3(tip) - local.translation).as_dvec3();
-            let axes = self.joints[at].limit.axes(self.rest[at]).as_dmat3();
+            let axes = self.joints[at].1.axes(self.rest[at]).as_dmat3();
             let to_here =
                 DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
             let moved = |axis: DVec3| to_here * axis.cross(arm);
@@ -238,7 +238,7 @@ impl<'a> Chain<'a> {
             return;
         }
         for (at, column) in columns.iter().enumerate().take(self.turning) {
-            let limit = self.joints[at].limit;
+            let limit = self.joints[at].1;
             let axes = limit.axes(self.rest[at]);
             let turn = axes * (column.transpose() * share).as_vec3();
             // A larger turn is not a small turn any more.
@@ -262,7 +262,7 @@ impl<'a> Chain<'a> {
             let local = &mut self.local[at];
             let bone = local.rotation * (local.scale * next);
             let angle = sign * 0.3 * time as f32;
-            let limit = &self.joints[at].limit;
+            let limit = &self.joints[at].1;
             local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
         }
         self.recompute();
@@ -271,24 +271,22 @@ impl<'a> Chain<'a> {
 
 impl IkJob for IkChain {
     type Target = ChainTarget;
-    type Report = ChainReport;
 
     /// Checks the joints, limits, tolerance and iterations.
     ///
     /// There must be 2 to [`IkChain::MAX_JOINTS`] joints, each below the one before it. Limits,
     /// tolerance and iterations must be in their ranges.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
+    fn validate(&self, skeleton: &Skeleton) -> Result<()> {
         if self.joints.len() < 2 {
             return Err(Error::length("IkChain::joints", self.joints.len(), 2));
         }
         expect_cap("joints of a chain", self.joints.len(), IkChain::MAX_JOINTS)?;
         for pair in self.joints.windows(2) {
-            rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
+            skeleton.expect_below("joint of IkChain::joints", pair[1].0, pair[0].0)?;
         }
-        for ChainJoint { joint, limit } in &self.joints {
-            limit
-                .validate()
-                .map_err(|why| why.at("joint", usize::from(*joint)))?;
+        for (joint, limit) in &self.joints {
+            let valid = limit.validate();
+            valid.map_err(|why| skeleton.about_joint(*joint, why))?;
         }
         let (least, most) = (f32::MIN_POSITIVE, f32::MAX);
         expect_in("IkChain::tolerance_m", self.tolerance_m, least, most)?;
@@ -300,28 +298,34 @@ impl IkJob for IkChain {
         expect_all_finite("ChainTarget::position", target.position.to_array())
     }
 
-    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>) -> ChainReport {
-        let [first, .., last] = self.joints.as_slice() else {
-            return ChainReport::NONE;
+    fn run(&self, skeleton: &Skeleton, target: &ChainTarget, mut pose: IkPose<'_>) -> IkReport {
+        const NONE: IkReport = IkReport::Chain {
+            reached: false,
+            distance_m: f32::INFINITY,
+            iterations: 0,
+        };
+        let [(first, _), .., (last, _)] = self.joints.as_slice() else {
+            return NONE;
         };
         let mut iterations = 0;
         if target.weight > 0.0 {
-            let Some(mut chain) = Chain::of(&self.joints, rig, &pose, target.position) else {
-                return ChainReport::NONE;
+            let chain = Chain::of(&self.joints, skeleton, &pose, target.position);
+            let Some(mut chain) = chain else {
+                return NONE;
             };
             iterations = chain.solve(self.tolerance_m.into(), self.iterations);
             let Some(solved) = chain.best() else {
-                return ChainReport::NONE;
+                return NONE;
             };
-            for (own, solved) in self.joints.iter().zip(solved) {
-                let rotation = &mut pose.local[own.joint.index()].rotation;
+            for ((joint, _), solved) in self.joints.iter().zip(solved) {
+                let rotation = &mut pose.local[joint.index()].rotation;
                 *rotation = blend(*rotation, *solved, target.weight);
             }
-            rig.recompute(first.joint, pose.local, pose.model);
+            pose.recompute(skeleton, *first);
         }
-        let tip = Vec3::from(pose.model[last.joint.index()].translation);
+        let tip = Vec3::from(pose.model[last.index()].translation);
         let distance = length(tip - target.position);
-        ChainReport {
+        IkReport::Chain {
             // Adds a margin for the rounding of the model pose.
             reached: distance <= f64::from(self.tolerance_m) + 1e-6 * length(tip),
             distance_m: distance as f32,

@@ -1,11 +1,12 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
+use super::job::{IkJob, IkPose, expect_axis};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
-use super::rig::{IkJob, IkPose, IkRig, expect_axis};
-use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use super::report::IkReport;
+use super::two_bone::{Pole, TwoBone, TwoBoneTarget};
 use crate::error::{Result, expect_all_finite, expect_cap, expect_in, expect_len};
 use crate::id::Id;
-use crate::skeleton::Joint;
+use crate::skeleton::{Joint, Skeleton};
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
 
@@ -37,9 +38,9 @@ pub struct Leg {
 /// of the ground. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
-/// use throng::animator::{Animator, IkReport, Play};
+/// use throng::animator::{Animator, Play};
 /// use throng::glam::{Affine3A, Vec3};
-/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
+/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, IkReport, Leg, TwoBone};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -65,8 +66,8 @@ pub struct Leg {
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.actor(actor)?.target_report(stand);
-/// let Some(IkReport::Feet(report)) = report else { panic!("no report") };
-/// assert!((report.pelvis_m + 0.2).abs() < 1e-6);
+/// let Some(IkReport::Feet { pelvis_m, .. }) = report else { panic!("no report") };
+/// assert!((pelvis_m + 0.2).abs() < 1e-6);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -140,23 +141,6 @@ impl FeetTarget {
     }
 }
 
-/// The result of a [`FootPlacement`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FeetReport {
-    /// The distance that the pelvis moved up, in metres.
-    pub pelvis_m: f32,
-    /// The result of each leg; [`TwoBoneReport::NONE`] for a leg that was not solved.
-    pub legs: [TwoBoneReport; FootPlacement::MAX_LEGS],
-}
-
-impl FeetReport {
-    /// The report when nothing was done.
-    pub const NONE: Self = Self {
-        pelvis_m: 0.0,
-        legs: [TwoBoneReport::NONE; FootPlacement::MAX_LEGS],
-    };
-}
-
 /// The target of a foot at full weight.
 #[derive(Clone, Copy)]
 struct Placed {
@@ -227,8 +211,8 @@ impl FootPlacement {
     }
 
     /// Moves the pelvis and all joints below it by `rise`, in character space.
-    fn move_pelvis(&self, rig: &IkRig, rise: Vec3, pose: &mut IkPose<'_>) -> Option<()> {
-        let parent = rig.parent_model(self.pelvis, pose.model);
+    fn move_pelvis(&self, skeleton: &Skeleton, rise: Vec3, pose: &mut IkPose<'_>) -> Option<()> {
+        let parent = skeleton.parent_model(self.pelvis, pose.model);
         let to_parent = inverse(&parent)?;
         let local = &mut pose.local[usize::from(self.pelvis)];
         let moved = local.translation + direction(&to_parent, rise);
@@ -238,29 +222,28 @@ impl FootPlacement {
         // It is NaN if a number is not finite.
         let error = (to - from - rise).length();
         local.translation = (error <= allowed).then_some(moved)?;
-        rig.recompute(self.pelvis, pose.local, pose.model);
+        pose.recompute(skeleton, self.pelvis);
         Some(())
     }
 }
 
 impl IkJob for FootPlacement {
     type Target = FeetTarget;
-    type Report = FeetReport;
 
     /// Checks the pelvis, the legs, the heights and `up`.
     ///
     /// The pelvis must exist and every leg must be a valid [`TwoBone`] below it. There must be 1 to
     /// [`FootPlacement::MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a
     /// direction.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        rig.expect_joint(self.pelvis)?;
+    fn validate(&self, skeleton: &Skeleton) -> Result<()> {
+        skeleton.expect_joint("joint FootPlacement::pelvis", self.pelvis)?;
         expect_cap("legs", self.legs.len(), FootPlacement::MAX_LEGS)?;
         let count = self.legs.len();
         expect_len("FootPlacement::legs", count, count.max(1))?;
         for (index, leg) in self.legs.iter().enumerate() {
             let check = || {
-                rig.expect_below("Leg::bones", leg.bones.start, self.pelvis)?;
-                leg.bones.validate(rig)?;
+                skeleton.expect_below("joint TwoBone::start", leg.bones.start, self.pelvis)?;
+                leg.bones.validate(skeleton)?;
                 expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
             };
             check().map_err(|why| why.at("leg", index))?;
@@ -281,24 +264,45 @@ impl IkJob for FootPlacement {
         Ok(())
     }
 
-    fn run(&self, rig: &IkRig, target: &FeetTarget, mut pose: IkPose<'_>) -> FeetReport {
+    fn run(&self, skeleton: &Skeleton, target: &FeetTarget, mut pose: IkPose<'_>) -> IkReport {
+        let (pelvis_m, legs) = self.place(skeleton, target, &mut pose);
+        let mut solved = legs.iter().flatten().peekable();
+        IkReport::Feet {
+            reached: solved.peek().is_some() && solved.all(|(reached, _)| *reached),
+            pelvis_m,
+            legs_m: legs.map(|leg| Some(leg?.1)),
+        }
+    }
+}
+
+/// For each leg that was solved: true if its target was reached, and the distance that remains.
+type Legs = [Option<(bool, f32)>; FootPlacement::MAX_LEGS];
+
+impl FootPlacement {
+    /// Places the pelvis, then the feet. Returns the distance that the pelvis moved up, and the
+    /// legs.
+    fn place(
+        &self,
+        skeleton: &Skeleton,
+        target: &FeetTarget,
+        pose: &mut IkPose<'_>,
+    ) -> (f32, Legs) {
         let up = unit(self.up).unwrap_or(Vec3::Y);
         let mut placed = [None; FootPlacement::MAX_LEGS];
         for ((placed, leg), hit) in placed.iter_mut().zip(&self.legs).zip(&target.hits) {
             let hit = hit.as_ref().filter(|_| target.weight > 0.0);
-            *placed = hit.and_then(|hit| self.placed(leg, hit, up, &pose));
+            *placed = hit.and_then(|hit| self.placed(leg, hit, up, pose));
         }
-        let mut report = FeetReport::NONE;
+        let mut legs = [None; FootPlacement::MAX_LEGS];
         let rises = placed.iter().flatten().map(|placed| placed.rise);
         let Some(lowest) = rises.reduce(f32::min) else {
-            return report;
+            return (0.0, legs);
         };
         let pelvis_m = lowest * target.weight;
-        if self.move_pelvis(rig, up * pelvis_m, &mut pose).is_none() {
-            return report;
+        if self.move_pelvis(skeleton, up * pelvis_m, pose).is_none() {
+            return (0.0, legs);
         }
-        report.pelvis_m = pelvis_m;
-        for ((placed, leg), report) in placed.iter().zip(&self.legs).zip(&mut report.legs) {
+        for ((placed, leg), reached) in placed.iter().zip(&self.legs).zip(&mut legs) {
             let Some(placed) = placed else { continue };
             let tilt = blend(Quat::IDENTITY, placed.tilt, target.weight);
             let target = TwoBoneTarget {
@@ -308,9 +312,8 @@ impl IkJob for FootPlacement {
                 pole: Pole::Animated,
                 ..TwoBoneTarget::at(placed.ankle + up * (placed.rise * target.weight))
             };
-            let (local, model) = (&mut *pose.local, &mut *pose.model);
-            *report = leg.bones.run(rig, &target, IkPose { local, model });
+            *reached = leg.bones.reach(skeleton, &target, pose);
         }
-        report
+        (pelvis_m, legs)
     }
 }

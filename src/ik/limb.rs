@@ -1,13 +1,14 @@
 //! The job of two bones, solved in closed form in the space of the start joint's parent.
 
+use super::job::{IkJob, IkPose, expect_axis, expect_rotation};
 use super::maths::{
     across, arc, blend, direction, inverse, length, rotation_of, sense, square_to, turn_about,
     turned, unit,
 };
-use super::rig::{IkJob, IkPose, IkRig, expect_axis, expect_rotation};
-use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use super::report::IkReport;
+use super::two_bone::{Pole, TwoBone, TwoBoneTarget};
 use crate::error::{Result, expect_all_finite, expect_finite, expect_in};
-use crate::skeleton::Transform;
+use crate::skeleton::{Skeleton, Transform};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// The goal of a limb, in the space of its start's parent.
@@ -47,13 +48,13 @@ const CLOSE: f64 = 1e-6;
 const ON_START: f64 = 1e-6;
 
 impl Limb {
-    pub(super) fn of(job: &TwoBone, rig: &IkRig, local: &[Transform]) -> Self {
+    pub(super) fn of(job: &TwoBone, skeleton: &Skeleton, local: &[Transform]) -> Self {
         Self {
             start: local[usize::from(job.start)],
             mid: local[usize::from(job.mid)],
             end: local[usize::from(job.end)].translation,
-            above_mid: rig.between(local, job.start, job.mid),
-            above_end: rig.between(local, job.mid, job.end),
+            above_mid: skeleton.between(local, job.start, job.mid),
+            above_end: skeleton.between(local, job.mid, job.end),
             hinge: job.hinge,
         }
     }
@@ -224,13 +225,13 @@ impl TwoBone {
     /// The rotations of start, mid and end that solve it, at full weight.
     fn rotations(
         &self,
-        rig: &IkRig,
+        skeleton: &Skeleton,
         target: &TwoBoneTarget,
         pose: &IkPose<'_>,
     ) -> Option<[Quat; 3]> {
-        let parent = rig.parent_model(self.start, pose.model);
+        let parent = skeleton.parent_model(self.start, pose.model);
         let to_parent = inverse(&parent)?;
-        let mut limb = Limb::of(self, rig, pose.local);
+        let mut limb = Limb::of(self, skeleton, pose.local);
         limb.solve(&Wanted {
             at: to_parent.transform_point3(target.position),
             pole: match target.pole {
@@ -253,32 +254,43 @@ impl TwoBone {
             .then_some([start, mid, end])
     }
 
-    /// The report for the pose that was reached.
-    fn report(&self, target: Vec3, pose: &IkPose<'_>) -> TwoBoneReport {
-        let [start, mid, end] = [self.start, self.mid, self.end]
-            .map(|joint| Vec3::from(pose.model[usize::from(joint)].translation));
-        let distance = length(end - target);
-        let limb = length(mid - start) + length(end - mid);
-        TwoBoneReport {
-            reached: distance <= 1e-4 * limb,
-            distance_m: distance as f32,
+    /// Solves it. Returns true if the end is at the target, and the distance that remains.
+    pub(super) fn reach(
+        &self,
+        skeleton: &Skeleton,
+        target: &TwoBoneTarget,
+        pose: &mut IkPose<'_>,
+    ) -> Option<(bool, f32)> {
+        let joints = [self.start, self.mid, self.end];
+        if target.weight > 0.0 {
+            let solved = self.rotations(skeleton, target, pose)?;
+            for (joint, solved) in joints.into_iter().zip(solved) {
+                let rotation = &mut pose.local[joint.index()].rotation;
+                *rotation = blend(*rotation, solved, target.weight);
+            }
+            pose.recompute(skeleton, self.start);
         }
+        let [start, mid, end] =
+            joints.map(|joint| Vec3::from(pose.model[joint.index()].translation));
+        let distance = length(end - target.position);
+        let limb = length(mid - start) + length(end - mid);
+        Some((distance <= 1e-4 * limb, distance as f32))
     }
 }
 
 impl IkJob for TwoBone {
     type Target = TwoBoneTarget;
-    type Report = TwoBoneReport;
 
     /// Checks the joints, the hinge and the softening.
     ///
     /// The joints must exist and each must be below the one before it. `hinge` must have a
     /// direction, and `soften` must be in 0..=1.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        rig.expect_below("TwoBone::mid", self.mid, self.start)?;
-        rig.expect_below("TwoBone::end", self.end, self.mid)?;
+    fn validate(&self, skeleton: &Skeleton) -> Result<()> {
+        skeleton.expect_below("joint TwoBone::mid", self.mid, self.start)?;
+        skeleton.expect_below("joint TwoBone::end", self.end, self.mid)?;
         if let Some(hinge) = self.hinge {
-            expect_axis("TwoBone::hinge", hinge)?;
+            expect_axis("TwoBone::hinge", hinge)
+                .map_err(|why| skeleton.about_joint(self.mid, why))?;
         }
         expect_in("TwoBone::soften", self.soften, 0.0, 1.0)
     }
@@ -298,17 +310,12 @@ impl IkJob for TwoBone {
         }
     }
 
-    fn run(&self, rig: &IkRig, target: &TwoBoneTarget, pose: IkPose<'_>) -> TwoBoneReport {
-        if target.weight > 0.0 {
-            let Some(solved) = self.rotations(rig, target, &pose) else {
-                return TwoBoneReport::NONE;
-            };
-            for (joint, solved) in [self.start, self.mid, self.end].into_iter().zip(solved) {
-                let rotation = &mut pose.local[usize::from(joint)].rotation;
-                *rotation = blend(*rotation, solved, target.weight);
-            }
-            rig.recompute(self.start, pose.local, pose.model);
+    fn run(&self, skeleton: &Skeleton, target: &TwoBoneTarget, mut pose: IkPose<'_>) -> IkReport {
+        let solved = self.reach(skeleton, target, &mut pose);
+        let (reached, distance_m) = solved.unwrap_or((false, f32::INFINITY));
+        IkReport::TwoBone {
+            reached,
+            distance_m,
         }
-        self.report(target.position, &pose)
     }
 }

@@ -1,7 +1,7 @@
 //! Limits of a joint's rotation from its rest rotation.
 
+use super::job::expect_axis;
 use super::maths::{angle_about, arc, turn_about, unit};
-use super::rig::expect_axis;
 use crate::error::{Result, expect_in};
 use core::f32::consts::{PI, TAU};
 use glam::{Mat3, Quat, Vec3};

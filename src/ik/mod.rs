@@ -29,7 +29,7 @@
 //! everything below it rigidly, whatever the scales above: uniform, non-uniform or flipped.
 //! Solutions are therefore exact up to rounding, with one exception. Inside a limb or a chain,
 //! below its first joint, a non-uniform scale makes bones longer or shorter as joints turn. Such
-//! limbs are solved repeatedly, and the [report](crate::animator::IkReport) gives the remaining
+//! limbs are solved repeatedly, and the [report](crate::ik::IkReport) gives the remaining
 //! distance.
 //!
 //! # Bad input
@@ -43,16 +43,17 @@ mod aim_solve;
 mod chain;
 mod chain_solve;
 mod feet;
+mod job;
 mod limb;
 mod limit;
 mod maths;
-mod rig;
+mod report;
 mod two_bone;
 
-pub use aim::{Aim, AimJoint, AimReport, AimTarget};
-pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
-pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
+pub use aim::{Aim, AimTarget};
+pub use chain::{ChainTarget, IkChain};
+pub use feet::{FeetTarget, FootPlacement, GroundHit, Leg};
+pub(crate) use job::{IkJob, IkPose};
 pub use limit::JointLimit;
-pub(crate) use rig::IkJob;
-pub use rig::{IkPose, IkRig};
-pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+pub use report::IkReport;
+pub use two_bone::{Pole, TwoBone, TwoBoneTarget};

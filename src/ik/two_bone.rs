@@ -117,27 +117,6 @@ impl TwoBoneTarget {
     }
 }
 
-/// The result of a [`TwoBone`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwoBoneReport {
-    /// True if `end` is at the target.
-    ///
-    /// The tolerance is 10⁻⁴ of the limb's length.
-    pub reached: bool,
-    /// The remaining distance to the target, in metres of character space.
-    ///
-    /// Measured after weight and softening.
-    pub distance_m: f32,
-}
-
-impl TwoBoneReport {
-    /// The report when nothing was done.
-    pub const NONE: Self = Self {
-        reached: false,
-        distance_m: f32::INFINITY,
-    };
-}
-
 impl TwoBone {
     /// Creates a limb of these three joints, without a hinge or softening.
     #[must_use]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use throng::animator::{Actor, Animator, Play};
 use throng::builtin;
 use throng::glam::Vec3;
-use throng::ik::{Aim, AimJoint, AimTarget, TwoBoneTarget};
+use throng::ik::{Aim, AimTarget, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::state_machine::Condition;
 
@@ -29,7 +29,7 @@ fn refused(table: &[(&str, Call, &str)]) {
     let mannequin = builtin::mannequin().unwrap().character;
     let character = mannequin.with_animation_toml("m.toml", MACHINE).unwrap();
     let mut animator = Animator::new(&character).unwrap();
-    let head = AimJoint::new(character.skeleton().joint("Head").unwrap(), 1.0);
+    let head = (character.skeleton().joint("Head").unwrap(), 1.0);
     animator.add_solver(Aim::new(vec![head], Vec3::Z)).unwrap();
     let id = animator.add_with_state_machine().unwrap();
     for (case, call, words) in table {

@@ -9,12 +9,13 @@ use crate::animator::actors::ActorState;
 use crate::animator::library::Library;
 use crate::animator::state::{Driver, OwnPose, Swinging, ground_velocity};
 use crate::animator::{
-    ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, PlayRecord,
-    Playing, Pose, RootMotionMode, SpringMode,
+    ActorId, Animator, Change, IkSolver, IkTarget, JointRef, NameOrId, PlayRecord, Playing, Pose,
+    RootMotionMode, SpringMode,
 };
 use crate::character::BlendAt;
 use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
+use crate::ik::IkReport;
 use crate::mesh::{Expression, Sphere};
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::Skeleton;

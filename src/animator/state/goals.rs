@@ -1,11 +1,12 @@
 //! The inverse kinematics targets of an actor.
 
-use crate::animator::solvers::{IkReport, IkSolver, IkTarget, Solvers};
+use crate::animator::solvers::{IkSolver, IkTarget, Solvers};
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use crate::id::Id;
+use crate::ik::IkReport;
 use crate::motion::{Ease, Ramp};
-use crate::skeleton::Transform;
+use crate::skeleton::{Skeleton, Transform};
 use glam::Affine3A;
 
 /// A target that an actor has for a solver, with the state of its fade.
@@ -47,14 +48,13 @@ impl Goal {
     /// Applies the goal to a pose, which is given as local and model transforms.
     fn solve(
         &mut self,
-        solvers: &Solvers,
+        (solvers, skeleton): (&Solvers, &Skeleton),
         local_s: f64,
-        local: &mut [Transform],
-        model: &mut [Affine3A],
+        pose: (&mut [Transform], &mut [Affine3A]),
     ) {
         let weight = self.weight.at(local_s);
         self.report = if weight > 0.0 {
-            solvers.solve(self.solver, &self.target, weight, (local, model))
+            solvers.solve(self.solver, (&self.target, weight), skeleton, pose)
         } else {
             None
         };
@@ -169,12 +169,12 @@ impl Goals {
     /// Applies all goals to a pose, in the order of the solvers.
     pub(crate) fn solve(
         &mut self,
-        solvers: &Solvers,
+        solvers: (&Solvers, &Skeleton),
         local_s: f64,
         (local, model): (&mut [Transform], &mut [Affine3A]),
     ) {
         for goal in &mut self.0 {
-            goal.solve(solvers, local_s, local, model);
+            goal.solve(solvers, local_s, (local, model));
         }
     }
 }

@@ -40,13 +40,15 @@ impl Skeleton {
                     0
                 }
             };
-            let number = number as u16;
+            let at = number as u16;
             if depth == levels.len() {
-                levels.push(number..number);
+                levels.push(at..at);
             }
-            let in_order = depth + 1 == levels.len();
+            let before = number.checked_sub(1).map(|before| &joints[before]);
+            let ascends = before.is_none_or(|before| before.parent <= joint.parent);
+            let in_order = depth + 1 == levels.len() && ascends;
             expect(in_order, what, "is not in breadth-first order")?;
-            levels[depth].end = number + 1;
+            levels[depth].end = at + 1;
             depths.push(depth);
         }
         Ok(Self {

@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
-use throng::ik::{Aim, AimJoint, AimTarget, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use throng::ik::{Aim, AimTarget, TwoBone, TwoBoneTarget};
 use throng::skeleton::{Joint, Transform};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine3A>) {
@@ -35,7 +35,7 @@ fn arm(world: &World) -> TwoBone {
 
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
-    let joint = |name| AimJoint::new(skeleton.joint(name).unwrap(), 0.5);
+    let joint = |name| (skeleton.joint(name).unwrap(), 0.5);
     Aim {
         joints: vec![joint("Neck"), joint("Head")],
         forward: Vec3::Z,
@@ -56,7 +56,7 @@ fn smooth(u: f64) -> f32 {
 fn targets_fade_in_and_out() {
     let world = world();
     let (arm, head) = (arm(world), head(world));
-    let rig = IkRig::new(world.character.skeleton());
+    let skeleton = world.character.skeleton().clone();
     let mut animator = world.animator();
     let solver = animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
     let look = animator.add_solver(IkSolver::Aim(head.clone())).unwrap();
@@ -97,18 +97,12 @@ fn targets_fade_in_and_out() {
         // In the order in which the solvers were added.
         if weight > 0.0 {
             let target = reach.weighted(0.8 * weight);
-            let pose = IkPose {
-                local: &mut local,
-                model: &mut model,
-            };
-            arm.solve(&rig, &target, pose).unwrap();
+            let pose = (&mut local[..], &mut model[..]);
+            arm.solve(&skeleton, &target, pose).unwrap();
         }
         moved = moved.max((model[usize::from(arm.end)].translation - before).length());
-        let pose = IkPose {
-            local: &mut local,
-            model: &mut model,
-        };
-        let report = head.solve(&rig, &at, pose).unwrap();
+        let pose = (&mut local[..], &mut model[..]);
+        let report = head.solve(&skeleton, &at, pose).unwrap();
         let (got_local, got_model) = poses(&mut animator, id);
         for joint in 0..world.joints() {
             // The same code on the same pose, with a weight that has the same rounding.

@@ -7,8 +7,8 @@ use throng::animator::{Animator, Play, Pose, ReplaceIssue, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg,
-    TwoBone, TwoBoneTarget,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg, TwoBone,
+    TwoBoneTarget,
 };
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawWeight};
 use throng::mesh::{Expression, ExpressionOverride};
@@ -233,10 +233,7 @@ fn what_is_gone_is_listed_and_ends() {
     };
     let arm = animator.add_solver(arm).unwrap();
     let looks = Aim {
-        joints: vec![AimJoint {
-            joint: joint("Head"),
-            share: 1.0,
-        }],
+        joints: vec![(joint("Head"), 1.0)],
         forward: Vec3::Z,
         up: Vec3::Y,
         offset_m: Vec3::ZERO,

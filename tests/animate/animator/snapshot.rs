@@ -17,7 +17,7 @@ use throng::animator::{
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
-use throng::ik::{Aim, AimJoint, TwoBone, TwoBoneTarget};
+use throng::ik::{Aim, TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::RootTransform;
 use throng::palette::{Mat3x4, WriteOnly};
@@ -644,10 +644,7 @@ fn what_does_not_fit_is_named() {
     other.restore(&snapshot).fails("…IK solver 0…");
     let head = character().skeleton().joint("Head").unwrap();
     let aim = Aim {
-        joints: vec![AimJoint {
-            joint: head,
-            share: 1.0,
-        }],
+        joints: vec![(head, 1.0)],
         forward: Vec3::Z,
         up: Vec3::Y,
         offset_m: Vec3::ZERO,

@@ -1,17 +1,17 @@
 //! Aiming: the axis points at the target, stays in its cone, and joints take their shares.
 
 use super::bodies::{
-    Body, RIGID, Scales, Solve, about, across, added, apart, body, narrow, scaled, unit, wide,
-    wide4,
+    AimReport, Body, RIGID, Scales, Solve, about, across, added, apart, body, narrow, scaled, unit,
+    wide, wide4,
 };
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::Vec3;
-use throng::ik::{Aim, AimJoint, AimReport, AimTarget};
+use throng::ik::{Aim, AimTarget};
 
 fn job(body: &Body, rng: &mut Rng) -> Aim {
-    let share = |joint: &u16| AimJoint::new(Id::new(*joint), rng.range(0.1, 2.0));
+    let share = |joint: &u16| (Id::new(*joint), rng.range(0.1, 2.0));
     let joints = body.limb.iter().map(share).collect();
     Aim {
         up: rng.direction(),
@@ -26,7 +26,7 @@ fn solve(body: &mut Body, aim: &Aim, target: &AimTarget) -> AimReport {
 
 /// The start and the direction of the axis, and the up direction, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {
-    let last = body.exact()[usize::from(aim.joints.last().unwrap().joint)];
+    let last = body.exact()[usize::from(aim.joints.last().unwrap().0)];
     let eye = wide(aim.offset_m);
     let from = maths::point(&last, eye);
     let along = |axis: Vec3| maths::sub(maths::point(&last, added(eye, wide(axis))), from);
@@ -121,14 +121,14 @@ fn joints_take_their_shares() {
         let rng = &mut Rng::new(case);
         let mut aim = job(&body, rng);
         aim.forward = Vec3::Z;
-        let shares: Vec<f64> = aim.joints.iter().map(|own| own.share.into()).collect();
+        let shares: Vec<f64> = aim.joints.iter().map(|own| own.1.into()).collect();
         let sum: f64 = shares.iter().sum();
         // So far away that it does not matter that the joints move: all turn about one axis, by
         // shares of one angle.
         let way = rng.direction();
         let whole = angle([0.0, 0.0, 1.0], wide(way));
         solve(&mut body, &aim, &AimTarget::at(way * 1e6));
-        for (AimJoint { joint, .. }, share) in aim.joints.iter().zip(shares) {
+        for ((joint, _), share) in aim.joints.iter().zip(shares) {
             let rotation = wide4(body.local[usize::from(*joint)].rotation);
             let turned = apart(rotation, [0.0, 0.0, 0.0, 1.0]);
             assert!(
@@ -149,7 +149,7 @@ fn half_the_weight_is_half_the_way() {
         let (_, forward, _) = ray(&body, &aim);
         let side = unit(maths::cross(forward, wide(rng.direction())));
         let wanted = f64::from(rng.range(0.1, 3.0));
-        let joint = super::bodies::place(&body.exact(), aim.joints[0].joint.0);
+        let joint = super::bodies::place(&body.exact(), aim.joints[0].0.0);
         let target = added(joint, scaled(about(forward, side, wanted), 4.0));
         let (before, model) = (body.local.clone(), body.model.clone());
         let target = AimTarget::at(narrow(target));

@@ -6,11 +6,11 @@ use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ik::{Aim, AimJoint, AimTarget};
+use throng::ik::{Aim, AimTarget};
 
 /// The start and the direction of the axis, and the last joint's position, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {
-    let last = body.exact()[usize::from(aim.joints.last().unwrap().joint)];
+    let last = body.exact()[usize::from(aim.joints.last().unwrap().0)];
     let offset = wide(aim.offset_m);
     let eye = maths::point(&last, offset);
     let ahead = maths::point(&last, added(offset, wide(aim.forward)));
@@ -35,7 +35,7 @@ fn miss(body: &Body, aim: &Aim, target: Vec3, on_the_eye: f64) -> (f64, f64) {
 /// A joint at the origin with its eye 1 m above it.
 fn stalk(forward: Vec3) -> (Body, Aim) {
     let body = Body::of(crate::reference::rig::chain(2), vec![0]);
-    let joint = AimJoint::new(Id::new(0), 1.0);
+    let joint = (Id::new(0), 1.0);
     let aim = Aim {
         offset_m: Vec3::Y,
         ..Aim::new(vec![joint], forward)
@@ -47,7 +47,7 @@ fn random_aim(rng: &mut Rng, body: &Body) -> Aim {
     let first = rng.below(body.limb.len());
     let joints = body.limb[first..]
         .iter()
-        .map(|joint| AimJoint::new(Id::new(*joint), rng.range(0.1, 2.0)));
+        .map(|joint| (Id::new(*joint), rng.range(0.1, 2.0)));
     let joints = joints.collect();
     Aim {
         up: rng.direction(),
@@ -209,7 +209,7 @@ fn twist_rolls_about_the_line_to_the_target() {
         let joints = body
             .limb
             .iter()
-            .map(|joint| AimJoint::new(Id::new(*joint), rng.range(0.1, 2.0)));
+            .map(|joint| (Id::new(*joint), rng.range(0.1, 2.0)));
         let joints = joints.collect();
         // One joint, or three that share a far target's twist.
         let mut aim = Aim::new(joints, rng.direction());
@@ -227,7 +227,7 @@ fn twist_rolls_about_the_line_to_the_target() {
         let start = body.local.clone();
         aim.solve(&rig, &plain, body.pose()).unwrap();
         let axes = |body: &Body| {
-            let last = body.exact()[usize::from(aim.joints.last().unwrap().joint)];
+            let last = body.exact()[usize::from(aim.joints.last().unwrap().0)];
             let from = maths::point(&last, [0.0; 3]);
             let axis = |axis: Vec3| unit(maths::sub(maths::point(&last, wide(axis)), from));
             [axis(Vec3::X), axis(Vec3::Y), axis(Vec3::Z)]

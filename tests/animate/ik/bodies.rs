@@ -7,12 +7,14 @@ use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{
-    Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
-    IkChain, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, IkChain, TwoBone, TwoBoneTarget,
 };
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
 use throng::skeleton::{Skeleton, Transform};
 use throng::{IkReport, IkSolver, IkTarget, Result};
+
+/// A local pose and its model pose.
+pub(crate) type Pose<'a> = (&'a mut [Transform], &'a mut [Affine3A]);
 
 /// Solves with one kind of solver.
 pub(crate) trait Solve: Clone + Into<IkSolver> {
@@ -21,22 +23,32 @@ pub(crate) trait Solve: Clone + Into<IkSolver> {
 
     fn of(report: IkReport) -> Option<Self::Report>;
 
-    fn solve(&self, rig: &IkRig, target: &Self::Target, pose: IkPose<'_>) -> Result<Self::Report> {
+    fn solve(
+        &self,
+        skeleton: &Skeleton,
+        target: &Self::Target,
+        (local, model): Pose<'_>,
+    ) -> Result<Self::Report> {
         let solver: IkSolver = self.clone().into();
-        let report = solver.solve(rig, &(*target).into(), pose)?;
+        let report = solver.solve(skeleton, &(*target).into(), local, model)?;
         Ok(Self::of(report).expect("a report of its own kind"))
     }
 }
 
 macro_rules! solve {
-    ($($kind:ident: $solver:ty, $target:ty, $report:ty;)*) => {$(
+    ($($kind:ident: $solver:ty, $target:ty, $report:ident { $($field:ident: $type:ty),* };)*) => {$(
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub(crate) struct $report {
+            $(pub(crate) $field: $type,)*
+        }
+
         impl Solve for $solver {
             type Target = $target;
             type Report = $report;
 
             fn of(report: IkReport) -> Option<$report> {
                 match report {
-                    IkReport::$kind(report) => Some(report),
+                    IkReport::$kind { $($field),* } => Some($report { $($field),* }),
                     _ => None,
                 }
             }
@@ -45,10 +57,14 @@ macro_rules! solve {
 }
 
 solve! {
-    TwoBone: TwoBone, TwoBoneTarget, TwoBoneReport;
-    Aim: Aim, AimTarget, AimReport;
-    Chain: IkChain, ChainTarget, ChainReport;
-    Feet: FootPlacement, FeetTarget, FeetReport;
+    TwoBone: TwoBone, TwoBoneTarget, TwoBoneReport { reached: bool, distance_m: f32 };
+    Aim: Aim, AimTarget, AimReport { reached: bool, angle_rad: f32, weight: f32 };
+    Chain: IkChain, ChainTarget, ChainReport { reached: bool, distance_m: f32, iterations: u16 };
+    Feet: FootPlacement, FeetTarget, FeetReport {
+        reached: bool,
+        pelvis_m: f32,
+        legs_m: [Option<f32>; FootPlacement::MAX_LEGS]
+    };
 }
 
 /// The scales of a body.
@@ -69,7 +85,7 @@ pub(crate) const RIGID: [Scales; 3] = [Scales::One, Scales::Uniform, Scales::Une
 /// A skeleton, a pose of it, and the joints of its limb.
 pub(crate) struct Body {
     pub(crate) character: Character,
-    pub(crate) rig: IkRig,
+    pub(crate) rig: Skeleton,
     pub(crate) local: Vec<Transform>,
     pub(crate) model: Vec<Affine3A>,
     /// From the first that turns to the tip.
@@ -166,7 +182,7 @@ impl Body {
     pub(crate) fn of(character: Character, limb: Vec<u16>) -> Self {
         let skeleton = character.skeleton();
         let mut body = Self {
-            rig: IkRig::new(skeleton),
+            rig: skeleton.clone(),
             local: skeleton.joints().iter().map(|joint| joint.rest).collect(),
             model: vec![Affine3A::IDENTITY; skeleton.len()],
             limb,
@@ -183,11 +199,8 @@ impl Body {
             .unwrap();
     }
 
-    pub(crate) fn pose(&mut self) -> IkPose<'_> {
-        IkPose {
-            local: &mut self.local,
-            model: &mut self.model,
-        }
+    pub(crate) fn pose(&mut self) -> Pose<'_> {
+        (&mut self.local, &mut self.model)
     }
 
     /// The model pose in `f64`.

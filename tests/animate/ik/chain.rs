@@ -1,17 +1,16 @@
 //! Chains reach their targets where they can, and keep their limits.
 
-use super::bodies::{Body, RIGID, Scales, Solve, added, apart, body, narrow, scaled, wide, wide4};
+use super::bodies::{
+    Body, ChainReport, RIGID, Scales, Solve, added, apart, body, narrow, scaled, wide, wide4,
+};
 use crate::reference::maths::{self, Q, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ik::{ChainJoint, ChainReport, ChainTarget, IkChain, JointLimit};
+use throng::ik::{ChainTarget, IkChain, JointLimit};
 
 fn job(body: &Body) -> IkChain {
-    let free = |joint: &u16| ChainJoint {
-        joint: Id::new(*joint),
-        limit: JointLimit::Free,
-    };
+    let free = |joint: &u16| (Id::new(*joint), JointLimit::Free);
     IkChain {
         joints: body.limb.iter().map(free).collect(),
         tolerance_m: 1e-3 * body.limb_m() as f32,
@@ -147,7 +146,7 @@ fn limit(rng: &mut Rng) -> JointLimit {
 
 fn assert_held(body: &Body, chain: &IkChain, seed: u64) {
     let joints = body.character.skeleton().joints();
-    for ChainJoint { joint, limit } in &chain.joints[..chain.joints.len() - 1] {
+    for (joint, limit) in &chain.joints[..chain.joints.len() - 1] {
         let index = usize::from(*joint);
         let rest = wide4(joints[index].rest.rotation);
         let q = conjugated(rest, wide4(body.local[index].rotation));
@@ -192,7 +191,7 @@ fn limits_hold_and_do_not_hinder_more_than_they_must() {
         let mut body = body(seed, bones, seed % 2 == 0, RIGID[seed as usize % 3]);
         let rng = &mut Rng::new(!seed);
         let mut chain = job(&body);
-        for ChainJoint { limit: own, .. } in &mut chain.joints {
+        for (_, own) in &mut chain.joints {
             *own = limit(rng);
         }
         // Reachable: where the tip is in a pose that a solution for any target made, so that it
@@ -221,7 +220,7 @@ fn the_result_is_no_farther_than_the_pose_was() {
         let mut body = body(seed, 6, true, Scales::UnevenAbove);
         let rng = &mut Rng::new(!seed);
         let mut chain = job(&body);
-        for ChainJoint { limit: own, .. } in &mut chain.joints {
+        for (_, own) in &mut chain.joints {
             *own = limit(rng);
         }
         let target = ChainTarget::at(rng.vector(-3.0, 3.0));

@@ -5,13 +5,13 @@ use crate::reference::rig::chain;
 use crate::reference::words::{Fails, Says};
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose,
-    IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Leg,
+    Pole, TwoBone, TwoBoneTarget,
 };
 use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| AimJoint::new(Id::new(*joint), 1.0);
+    let joint = |joint: &u16| (Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 
@@ -29,7 +29,7 @@ fn feet() -> FootPlacement {
 #[track_caller]
 fn refused<J: Solve>(row: impl std::fmt::Display, job: &J, target: &J::Target) -> Error {
     let mut body = Body::of(chain(4), vec![]);
-    let rig = IkRig::new(body.character.skeleton());
+    let rig = body.rig.clone();
     let before = (body.local.clone(), body.model.clone());
     let Err(fault) = job.solve(&rig, target, body.pose()) else {
         panic!("{row}: not refused");
@@ -49,7 +49,8 @@ fn two_bone_jobs_are_refused_by_name() {
     let at = TwoBoneTarget::at(Vec3::Y);
     let bones =
         |[start, mid, end]: [u16; 3]| TwoBone::new(Id::new(start), Id::new(mid), Id::new(end));
-    refused("missing joint", &bones([0, 1, 9]), &at).says("joint 9 does not exist: there are 4");
+    refused("missing joint", &bones([0, 1, 9]), &at)
+        .says("joint TwoBone::end 9 does not exist: there are 4");
     for joints in [[1, 0, 2], [0, 2, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]] {
         let row = format!("{joints:?}");
         refused(&row, &bones(joints), &at).says_in(row, "joint …: …");
@@ -71,28 +72,40 @@ fn aims_are_refused_by_name() {
     let look = AimTarget::at(Vec3::Z);
     let good = || aim(&[0]);
     let (forward, up, offset_m) = (Vec3::ZERO, Vec3::NAN, Vec3::INFINITY);
-    for (row, job) in [
-        ("no joint", aim(&[])),
-        ("missing joint", aim(&[4])),
-        ("repeated joint", aim(&[1, 1])),
-        ("forward", Aim { forward, ..good() }),
-        ("up", Aim { up, ..good() }),
-        ("offset_m", Aim { offset_m, ..good() }),
+    for (said, job) in [
+        ("Aim::joints: has 0 elements, needs 1", aim(&[])),
         (
-            "limit_rad",
+            "joint of Aim::joints 4 does not exist: there are 4",
+            aim(&[4]),
+        ),
+        (
+            "joint 1…: joint of Aim::joints: is not below the joint before it",
+            aim(&[1, 1]),
+        ),
+        (
+            "joint 0…: Aim::forward: has no direction",
+            Aim { forward, ..good() },
+        ),
+        ("joint 0…: Aim::up: … is not finite", Aim { up, ..good() }),
+        (
+            "joint 0…: Aim::offset_m: … is not finite",
+            Aim { offset_m, ..good() },
+        ),
+        (
+            "Aim::limit_rad: 4 lies outside …",
             Aim {
                 limit_rad: 4.0,
                 ..good()
             },
         ),
     ] {
-        refused(row, &job, &look);
+        refused(said, &job, &look).says(said);
     }
     let many = refused("17 joints", &aim(&[0; 17]), &look);
     many.says("…: 17 requested, at most 16 allowed");
     for share in NOT_POSITIVE {
         let mut aim = aim(&[0, 1]);
-        aim.joints[1].share = share;
+        aim.joints[1].1 = share;
         let row = format!("share {share}");
         refused(&row, &aim, &look).says_in(row, "joint 1…: …");
     }
@@ -267,10 +280,7 @@ fn targets_are_refused_by_name() {
     }
     let mut body = Body::of(chain(4), vec![]);
     let rig = body.rig.clone();
-    let short = IkPose {
-        local: &mut body.local[..3],
-        model: &mut body.model,
-    };
+    let short = (&mut body.local[..3], &mut body.model[..]);
     assert!(
         bone.solve(&rig, &at, short).is_err(),
         "a pose that is too short"

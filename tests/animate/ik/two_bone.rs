@@ -2,14 +2,14 @@
 //! it.
 
 use super::bodies::{
-    Body, RIGID, Scales, Solve, about, across, added, apart, body, narrow, scaled, unit, wide,
-    wide4,
+    Body, RIGID, Scales, Solve, TwoBoneReport, about, across, added, apart, body, narrow, scaled,
+    unit, wide, wide4,
 };
 use crate::reference::maths::{self, angle, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Mat3, Quat, Vec3};
-use throng::ik::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use throng::ik::{Pole, TwoBone, TwoBoneTarget};
 
 fn job(body: &Body) -> TwoBone {
     TwoBone::new(

@@ -8,7 +8,7 @@ use throng::Id;
 use throng::animator::{Animator, IkSolver};
 use throng::character::{AdditiveDesc, AnimationDesc, BlendSpaceDesc, Character, PoseReference};
 use throng::glam::Vec3;
-use throng::ik::{Aim, AimJoint, FootPlacement, IkChain, Leg, TwoBone};
+use throng::ik::{Aim, FootPlacement, IkChain, Leg, TwoBone};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Expression;
 use throng::skeleton::{Joint, Skeleton};
@@ -156,7 +156,7 @@ pub(super) fn add_solvers(animator: &mut Animator, skeleton: &Skeleton, rng: &mu
         add(animator, TwoBone::new(path[0], path[1], path[2]).into());
     }
     if let Some(path) = next() {
-        let joints = path.iter().map(|joint| AimJoint::new(*joint, 0.33));
+        let joints = path.iter().map(|joint| (*joint, 0.33));
         add(animator, Aim::new(joints.collect(), Vec3::Z).into());
     }
     if let Some(path) = next() {
