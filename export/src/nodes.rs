@@ -6,7 +6,6 @@ use super::omissions::{OmissionKind, Omissions};
 use super::skins::{Carrier, Skins};
 use serde_json::{Value, json};
 use std::ops::Range;
-use throng::Id;
 use throng::character::Character;
 use throng::glam::{DQuat, Mat4, Quat, Vec3};
 use throng::skeleton::Transform;
@@ -44,8 +43,8 @@ pub(super) fn write(
             None => nodes.roots.push(index),
         }
     }
-    for (number, socket) in (0..).zip(character.sockets()) {
-        let mut node = named(character.socket_name(Id::new(number)));
+    for (name, socket) in character.sockets() {
+        let mut node = named(name);
         match Transform::from_affine(&socket.offset, SHEAR_TOLERANCE) {
             Some(offset) => put_transform(&mut node, &offset),
             None => node["matrix"] = json!(Mat4::from(socket.offset).to_cols_array()),

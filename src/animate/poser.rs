@@ -33,7 +33,7 @@ impl BatchPoser {
     pub(crate) fn new(character: &Character, masks: &[Mask]) -> Result<Self> {
         let rig = Rig::new(character)?;
         let masks = masks.iter().enumerate().map(|(index, mask)| {
-            let weights = mask.weights();
+            let weights = &mask.weights;
             expect_len("weights", weights.len(), rig.joints.len())
                 .map_err(|why| why.at("mask", index))?;
             let blocks = weights.chunks(WIDTH).map(|weights| {

@@ -89,7 +89,7 @@ impl Library {
     }
 
     pub(crate) fn mask(&self, mask: Option<NameOrId<'_, Id<Mask>>>) -> Result<Option<u16>> {
-        let names = self.set.mask_names.iter().map(|name| &**name);
+        let names = self.set.masks.iter().map(|mask| &*mask.name);
         mask.map(|mask| Ok(mask.find("mask", names)?.0)).transpose()
     }
 
@@ -228,7 +228,7 @@ impl Fingerprint {
                 .iter()
                 .map(|joint| &*joint.name)),
             of(character.clips().iter().map(Clip::name)),
-            boxed(&set.mask_names),
+            of(set.masks.iter().map(|mask| &*mask.name)),
             of(set.blend_spaces.iter().map(BlendSpace::name)),
             boxed(&set.event_names),
             of(character
@@ -331,7 +331,10 @@ impl Mapping {
                 old.clips.iter().map(Clip::name),
                 new.clips.iter().map(Clip::name),
             ),
-            masks: boxed(&old.set.mask_names, &new.set.mask_names),
+            masks: by_name(
+                old.set.masks.iter().map(|it| &*it.name),
+                new.set.masks.iter().map(|it| &*it.name),
+            ),
             blend_spaces,
             expressions: by_name(
                 old.expressions.iter().map(|it| &*it.name),

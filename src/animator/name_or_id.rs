@@ -109,8 +109,12 @@ impl JointRef<'_> {
                 Ok(Socket::at(joint))
             }
             Self::Socket(socket) => {
-                let found = sockets.get(socket.index()).copied();
-                found.ok_or(Error::not_found("socket", socket.index(), sockets.len()))
+                let found = sockets.get(socket.index());
+                found.map(|(_, socket)| *socket).ok_or(Error::not_found(
+                    "socket",
+                    socket.index(),
+                    sockets.len(),
+                ))
             }
             Self::Offset(socket) => {
                 expect_index("joint", socket.joint.index(), skeleton.len())?;
@@ -118,10 +122,10 @@ impl JointRef<'_> {
                 Ok(socket)
             }
             Self::Name(name) => {
-                let socket = set.socket(name).map(|socket| sockets[socket.index()]);
+                let socket = set.socket(name).map(|socket| sockets[socket.index()].1);
                 let found = socket.or_else(|_| skeleton.joint(name).map(Socket::at));
-                let joints = skeleton.joints().iter().map(|joint| &joint.name);
-                let known = set.socket_names.iter().chain(joints).map(|it| &**it);
+                let joints = skeleton.joints().iter().map(|joint| &*joint.name);
+                let known = sockets.iter().map(|(name, _)| &**name).chain(joints);
                 found.map_err(|_| unknown("joint or socket", name, known))
             }
         }

@@ -320,12 +320,4 @@ impl Character {
     pub fn part(&self, name: &str) -> Result<PartId> {
         self.model.parts.find(name)
     }
-
-    /// The name of a part, empty if the part does not exist.
-    ///
-    /// Picking returns the part that was hit (`InstanceHit::part`).
-    #[must_use]
-    pub fn part_name(&self, part: PartId) -> &str {
-        self.model.parts.name(part)
-    }
 }

@@ -90,7 +90,7 @@ pub(super) struct VertexIndex {
 
 impl Probes {
     /// Finds the points of a character.
-    pub(crate) fn new(model: &Model, sockets: &[Socket]) -> Self {
+    pub(crate) fn new(model: &Model, sockets: &[(Box<str>, Socket)]) -> Self {
         let size = model.rest_bounds.size().max_element();
         let scale = if size > 0.0 && size.is_finite() {
             size / HUMAN_M
@@ -269,7 +269,7 @@ impl Probes {
         &mut self,
         joint: usize,
         rest: &Affine3A,
-        sockets: &[Socket],
+        sockets: &[(Box<str>, Socket)],
         outermost: &Outermost,
     ) {
         let near_m = POINT_M * self.scale;
@@ -283,7 +283,7 @@ impl Probes {
         let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(near);
         let around = [x, y, z, -x, -y, -z];
         self.points.extend(around);
-        for socket in sockets {
+        for (_, socket) in sockets {
             let origin = Vec3::from(socket.offset.translation);
             if usize::from(socket.joint) == joint && origin != Vec3::ZERO && origin.is_finite() {
                 let own = around.map(|near| origin + near);

@@ -152,11 +152,6 @@ impl Parts {
         smallest.map(|(number, _)| PartId(number))
     }
 
-    /// The name of a part, empty if the part does not exist.
-    pub(crate) fn name(&self, part: PartId) -> &str {
-        self.0.get(part.index()).map_or("", |part| &part.name)
-    }
-
     /// Finds the part with this name, for `Instance::set_part_visible` and
     /// `Posed::hiding`.
     pub(crate) fn find(&self, name: &str) -> Result<PartId> {

@@ -24,7 +24,7 @@ use glam::Affine3A;
 /// let socket = Socket::at(character.skeleton().joint("RightHand")?);
 /// let model_from_hand = animator.actor(id)?.joint_model(socket.joint, 0.4)?;
 /// let world_from_model = Affine3A::from_translation(Vec3::X * 10.0);
-/// let world_from_hand = socket.world(&world_from_model, &model_from_hand);
+/// let world_from_hand = world_from_model * model_from_hand * socket.offset;
 /// assert!(world_from_hand.translation.x > 9.0);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -46,13 +46,5 @@ impl Socket {
             joint,
             offset: Affine3A::IDENTITY,
         }
-    }
-
-    /// The transform from the socket's space to world space.
-    ///
-    /// `model_from_joint` is the model matrix of the instance's joint.
-    #[must_use]
-    pub fn world(&self, world_from_model: &Affine3A, model_from_joint: &Affine3A) -> Affine3A {
-        *world_from_model * *model_from_joint * self.offset
     }
 }

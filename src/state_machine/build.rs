@@ -8,6 +8,7 @@ use super::machine::{StateMachine, StateMachineClip};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::text::part_of;
 use crate::error::{self, DescFault, cut};
+use crate::id::Id;
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 use crate::text::{At, Checked, Fault, bad_name, check_cap, check_names, check_value, find};
@@ -197,15 +198,14 @@ pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> 
     // Capped because each branch of a mask costs a walk over the joints.
     let (count, cap) = (desc.branches.len(), StateMachine::MAX_STATES);
     check_cap(at, "branches of a mask", count, cap)?;
-    let mut mask = Mask::none(skeleton);
+    let mut mask = Mask::none(&desc.name, skeleton);
     for (number, branch) in desc.branches.iter().enumerate() {
         let (field, weight) = (format!("branches[{number}].weight"), branch.weight);
         check_value(at, &field, weight, (0.0..=1.0).contains(&weight), "0..=1")?;
         let field = format!("branches[{number}].joint");
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
-        find(at, &field, "joint", &branch.joint, names)?;
-        let marked = mask.with_feathered_subtree(skeleton, &branch.joint, weight, branch.feather);
-        mask = marked.map_err(|why| Fault::refused(at, &field, why))?;
+        let top = find(at, &field, "joint", &branch.joint, names)?;
+        mask.set_subtree(skeleton, Id::new(top), weight, branch.feather);
     }
     Ok(mask)
 }

@@ -57,7 +57,7 @@ pub(super) fn document(model: &Imported) -> Value {
             "clips": space.clips().iter().map(|clip| clip.0).collect::<Vec<_>>(),
             "speed_limits": space.speed_limits(),
         })).collect::<Vec<_>>(),
-        "events": model.event_names().collect::<Vec<_>>(),
+        "events": model.event_names(),
         "state_machine_layers": model.state_machine().map(|one| one.layer_count()),
         "ground_speeds": ground_speeds(model).map(|(layer, state, parameter)| json!({
             "layer": layer,
@@ -226,17 +226,15 @@ fn spring_collider(collider: &SpringCollider) -> Value {
 }
 
 fn masks(model: &Character) -> Vec<Value> {
-    let mask = |(index, mask): (u16, &throng::skeleton::Mask)| {
-        let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        json!({ "name": model.mask_name(Id::new(index)), "joints": used.count() })
+    let mask = |mask: &throng::skeleton::Mask| {
+        let used = mask.weights.iter().filter(|weight| **weight > 0.0);
+        json!({ "name": mask.name, "joints": used.count() })
     };
-    (0..).zip(model.masks()).map(mask).collect()
+    model.masks().iter().map(mask).collect()
 }
 
 fn sockets(model: &Character) -> Vec<Value> {
-    let socket = |(index, socket): (u16, &throng::skeleton::Socket)| {
-        let name = model.socket_name(Id::new(index));
-        json!({ "name": name, "joint": socket.joint.0 })
-    };
-    (0..).zip(model.sockets()).map(socket).collect()
+    let sockets = model.sockets().iter();
+    let socket = sockets.map(|(name, socket)| json!({ "name": name, "joint": socket.joint.0 }));
+    socket.collect()
 }

@@ -352,15 +352,13 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
     let mut row = |kind: &str, name: &str, rest: String| {
         rows.push(vec![kind.into(), title(name), rest]);
     };
-    for (index, mask) in (0..).zip(model.masks()) {
-        let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        let name = model.mask_name(Id::new(index));
-        row("mask", name, plural(used.count(), "joint"));
+    for mask in model.masks() {
+        let used = mask.weights.iter().filter(|weight| **weight > 0.0);
+        row("mask", &mask.name, plural(used.count(), "joint"));
     }
-    for (index, socket) in (0..).zip(model.sockets()) {
+    for (name, socket) in model.sockets() {
         let joint = joints.get(socket.joint.index());
         let joint = title(joint.map_or("", |joint| &joint.name));
-        let name = model.socket_name(Id::new(index));
         row("socket", name, format!("at {joint}"));
     }
     for space in model.blend_spaces() {
@@ -379,7 +377,7 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
     }
     for name in model.event_names() {
         let of = (0..model.clips().len() as u16).map(|clip| model.events(Id::new(clip)));
-        let count = of.flatten().filter(|(one, _)| *one == name);
+        let count = of.flatten().filter(|(one, _)| *one == **name);
         row("event", name, plural(count.count(), "time"));
     }
     if let Some(machine) = model.state_machine() {

@@ -410,7 +410,8 @@ impl App {
             }
             let text = match event.kind {
                 AnimationEventKind::Clip { event, .. } => {
-                    subject.character.event_name(event).to_owned()
+                    let names = subject.character.event_names();
+                    names.get(event.index()).map_or("", |name| name).to_owned()
                 }
                 AnimationEventKind::Finished { .. } => "finished".to_owned(),
                 AnimationEventKind::Entered { state } => {

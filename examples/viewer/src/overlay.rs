@@ -6,7 +6,7 @@ use throng::clip::Clip;
 use throng::glam::{Affine3A, Mat4, Vec3, Vec4, vec3};
 use throng::mesh::Aabb;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Joint;
+use throng::skeleton::{Joint, Socket};
 use throng::{Crowd, Id, InstanceId};
 
 use super::settings::Settings;
@@ -264,8 +264,8 @@ fn body(character: &Character) -> Id<Joint> {
 
 fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let axis = 0.08 * height(posed.character);
-    for index in 0..posed.character.sockets().len() as u16 {
-        let socket = Id::new(index);
+    for (index, (name, _)) in (0..).zip(posed.character.sockets()) {
+        let socket = Id::<Socket>::new(index);
         let at = posed
             .crowd
             .instance(posed.id)?
@@ -279,11 +279,7 @@ fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
             canvas
                 .painter
                 .circle_stroke(place, 4.0, Stroke::new(1.5, SOCKET));
-            canvas.text(
-                place,
-                &shown_name(posed.character.socket_name(socket)),
-                SOCKET,
-            );
+            canvas.text(place, &shown_name(name), SOCKET);
         }
     }
     Ok(())

@@ -201,7 +201,7 @@ impl<'a> Mix<'a> {
             }
             let new = moved(&map.masks, mask);
             if new.is_none() {
-                lost("mask", &old.set.mask_names[usize::from(mask)]);
+                lost("mask", &old.set.masks[usize::from(mask)].name);
             }
             new
         };

@@ -73,20 +73,13 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn mask(&self, name: &str) -> Result<Id<Mask>> {
-        let names = self.animations.mask_names.iter();
-        find("mask", names.map(|name| &**name), name)
+        let masks = self.animations.masks.iter();
+        find("mask", masks.map(|mask| &*mask.name), name)
     }
 
-    /// The name of a mask, empty if the mask does not exist.
+    /// The sockets with their names, indexed by `Id<Socket>`.
     #[must_use]
-    pub fn mask_name(&self, mask: Id<Mask>) -> &str {
-        let name = self.animations.mask_names.get(mask.index());
-        name.map_or("", |name| name)
-    }
-
-    /// The sockets, indexed by `Id<Socket>`.
-    #[must_use]
-    pub fn sockets(&self) -> &[Socket] {
+    pub fn sockets(&self) -> &[(Box<str>, Socket)] {
         &self.animations.sockets
     }
 
@@ -96,13 +89,6 @@ impl Character {
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn socket(&self, name: &str) -> Result<Id<Socket>> {
         self.animations.socket(name)
-    }
-
-    /// The name of a socket, empty if the socket does not exist.
-    #[must_use]
-    pub fn socket_name(&self, socket: Id<Socket>) -> &str {
-        let name = self.animations.socket_names.get(socket.index());
-        name.map_or("", |name| name)
     }
 
     /// The blend spaces, indexed by `Id<BlendSpace>`.
@@ -122,18 +108,10 @@ impl Character {
 
     /// The state machine that selects the clips to play, if there is one.
     ///
-    /// The clips of its samples are the character's. [`Self::state_machine_masks`] maps its masks
-    /// to the character's.
+    /// Its masks are among those of the character, under the same names.
     #[must_use]
     pub fn state_machine(&self) -> Option<&StateMachine> {
         self.animations.state_machine.as_ref()
-    }
-
-    /// For each of the state machine's masks ([`StateMachine::masks`]), the same mask in
-    /// [`Self::masks`].
-    #[must_use]
-    pub fn state_machine_masks(&self) -> &[Id<Mask>] {
-        &self.animations.machine_masks
     }
 
     /// The events of a clip in order of time, each as its name and its time in seconds.
@@ -154,18 +132,13 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn event(&self, name: &str) -> Result<Id<EventDesc>> {
-        find("event", self.event_names(), name)
-    }
-
-    /// The name of an event, empty if the event does not exist.
-    #[must_use]
-    pub fn event_name(&self, event: Id<EventDesc>) -> &str {
-        self.animations.event_name(event)
+        find("event", self.event_names().iter().map(|name| &**name), name)
     }
 
     /// The names of all events, indexed by `Id<EventDesc>`.
-    pub fn event_names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
-        self.animations.event_names.iter().map(|name| &**name)
+    #[must_use]
+    pub fn event_names(&self) -> &[Box<str>] {
+        &self.animations.event_names
     }
 
     /// True if the clip is a difference from a reference pose.

@@ -12,7 +12,7 @@ use crate::order;
 use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Mask, Skeleton, Socket};
-use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask, speed_limits};
+use crate::state_machine::{StateMachine, StateMachineClip, build_mask, speed_limits};
 use crate::text::{At, Checked, Fault, check_cap, check_names, check_value, find};
 use glam::{Affine3A, Quat, Vec2, Vec3};
 
@@ -53,12 +53,10 @@ impl Draft<'_> {
         for (index, mask) in desc.masks.iter().enumerate() {
             let built = build_mask(index, mask, self.character.skeleton())?;
             set.masks.push(built);
-            set.mask_names.push(mask.name.as_str().into());
         }
         for (index, socket) in desc.sockets.iter().enumerate() {
-            set.sockets
-                .push(self.socket(At::of("socket", index), socket)?);
-            set.socket_names.push(socket.name.as_str().into());
+            let built = self.socket(At::of("socket", index), socket)?;
+            set.sockets.push((socket.name.as_str().into(), built));
         }
         for (index, space) in desc.blend_spaces.iter().enumerate() {
             let space = self.blend_space(At::of("blend_space", index), space)?;
@@ -165,11 +163,11 @@ impl Draft<'_> {
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();
         let built = source.machine(skeleton, &clips, &set.blend_spaces)?;
-        let Some((machine, desc, masks)) = built else {
+        let Some((machine, desc)) = built else {
             return Ok(());
         };
-        for (mask, weights) in masks.iter().zip(machine.masks()) {
-            let id = set.machine_mask(mask, weights);
+        for mask in &machine.masks {
+            let id = set.machine_mask(mask);
             let id = id.map_err(|fault| source.error(fault))?;
             set.machine_masks.push(id);
         }
@@ -181,18 +179,17 @@ impl Draft<'_> {
 
 impl AnimationSet {
     /// The index of a state machine's mask among the masks. Appends the mask if it is new.
-    fn machine_mask(&mut self, desc: &MaskDesc, mask: &Mask) -> Checked<Id<Mask>> {
-        let names = &mut self.mask_names;
-        if let Some(index) = names.iter().position(|name| **name == *desc.name) {
-            if self.masks[index] == *mask {
-                return Ok(Id::new(index as u16));
-            }
-            let why = DescFault::Invalid("the state machine has a different mask with this name");
-            return Err(Fault::new(At::of("mask", index), "name", why));
+    fn machine_mask(&mut self, mask: &Mask) -> Checked<Id<Mask>> {
+        let known = self.masks.iter().position(|known| known.name == mask.name);
+        let index = known.unwrap_or_else(|| {
+            self.masks.push(mask.clone());
+            self.masks.len() - 1
+        });
+        if self.masks[index] == *mask {
+            return Ok(Id::new(index as u16));
         }
-        names.push(desc.name.as_str().into());
-        self.masks.push(mask.clone());
-        Ok(Id::new((self.masks.len() - 1) as u16))
+        let why = DescFault::Invalid("the state machine has a different mask with this name");
+        Err(Fault::new(At::of("mask", index), "name", why))
     }
 }
 

@@ -24,9 +24,7 @@ pub(crate) const MAX_EVENT_NAMES: usize = u16::MAX as usize;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct AnimationSet {
     pub(crate) masks: Vec<Mask>,
-    pub(crate) mask_names: Vec<Box<str>>,
-    pub(crate) sockets: Vec<Socket>,
-    pub(crate) socket_names: Vec<Box<str>>,
+    pub(crate) sockets: Vec<(Box<str>, Socket)>,
     pub(crate) blend_spaces: Vec<BlendSpace>,
     pub(crate) state_machine: Option<StateMachine>,
     /// For each mask of the state machine, its index among the masks.
@@ -66,7 +64,7 @@ impl OfClip {
 
 impl AnimationSet {
     pub(crate) fn socket(&self, name: &str) -> Result<Id<Socket>> {
-        find("socket", self.socket_names.iter().map(|name| &**name), name)
+        find("socket", self.sockets.iter().map(|(name, _)| &**name), name)
     }
 
     /// The name of an event, empty if the event does not exist.

@@ -119,14 +119,14 @@ impl AnimationSource {
         fault.into_error(&self.desc, part_of, (file, line))
     }
 
-    /// The state machine, its description, and its masks: its own, then those of the whole
+    /// The state machine and its description. Its masks are its own, then those of the whole
     /// description that its layers name.
     pub(crate) fn machine(
         &self,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
         spaces: &[BlendSpace],
-    ) -> Result<Option<(StateMachine, StateMachineDesc, Vec<MaskDesc>)>> {
+    ) -> Result<Option<(StateMachine, StateMachineDesc)>> {
         #[cfg(feature = "toml")]
         {
             let inline = || {
@@ -137,7 +137,7 @@ impl AnimationSource {
                 let desc = text.desc.clone();
                 text.add_masks(self.masks_for(&desc));
                 let machine = text.build(skeleton, clips, spaces)?;
-                return Ok(Some((machine, desc, text.desc.masks.clone())));
+                return Ok(Some((machine, desc)));
             }
         }
         let Some(desc) = &self.desc.state_machine else {
@@ -146,7 +146,7 @@ impl AnimationSource {
         let mut whole = desc.clone();
         whole.masks.extend(self.masks_for(desc));
         let machine = StateMachine::new(&whole, skeleton, clips, spaces)?;
-        Ok(Some((machine, desc.clone(), whole.masks)))
+        Ok(Some((machine, desc.clone())))
     }
 
     /// The masks that the layers of a state machine name and that only the description has.

@@ -37,14 +37,10 @@ impl<'a> SameSocket<'a> {
 
     /// The socket of the same name, or the same offset from the joint of the same name.
     fn find(&self, socket: &Socket) -> Option<Socket> {
-        let at = self
-            .before
-            .sockets()
-            .iter()
-            .position(|other| other == socket);
-        let name = at.map(|at| self.before.socket_name(Id::new(at as u16)));
-        let same = name.and_then(|name| self.now.socket(name).ok());
-        let same = same.and_then(|same| self.now.sockets().get(same.index()).copied());
+        let mut known = self.before.sockets().iter();
+        let same = known.find(|(_, other)| other == socket);
+        let same = same.and_then(|(name, _)| self.now.socket(name).ok());
+        let same = same.and_then(|same| Some(self.now.sockets().get(same.index())?.1));
         same.or_else(|| {
             let joint = Id::new(moved(&self.joints, socket.joint.0)?);
             Some(Socket { joint, ..*socket })

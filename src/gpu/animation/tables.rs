@@ -70,7 +70,7 @@ pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
     }
     starts[2] = row_of(&out);
     for mask in *masks {
-        out.extend(mask.weights().iter().map(|weight| weight.to_bits()));
+        out.extend(mask.weights.iter().map(|weight| weight.to_bits()));
     }
     pad(&mut out);
     let rest_weights = out.len() as u32;

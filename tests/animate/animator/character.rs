@@ -264,7 +264,7 @@ motion.clip = "Idle"
     for (joint, got) in pose.iter().enumerate() {
         let (mut at, mut turned) = (DVec3::ZERO, DQuat::IDENTITY);
         for (number, (name, weight, parts)) in layers.iter().enumerate() {
-            let of_joint = name.map_or(1.0, |name| f64::from(mask(name).weights()[joint]));
+            let of_joint = name.map_or(1.0, |name| f64::from(mask(name).weights[joint]));
             masked += usize::from(number > 0 && of_joint > 0.0);
             let (mut sum, mut mean) = (DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
             for (name, part, time_s) in parts {

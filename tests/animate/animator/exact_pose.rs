@@ -145,7 +145,7 @@ impl Exact<'_> {
         let of_joint = |joint: usize| {
             let of_mask = voice
                 .mask
-                .map_or(1.0, |mask| world.masks[mask].weights()[joint]);
+                .map_or(1.0, |mask| world.masks[mask].weights[joint]);
             weight * f64::from(of_mask)
         };
         let weights = (0..world.joints()).map(of_joint).collect();

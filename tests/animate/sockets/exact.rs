@@ -161,7 +161,7 @@ impl Load {
             let own = own.map(|(k, pose)| {
                 let mask = k
                     .mask
-                    .map_or(1.0, |m| self.masks()[usize::from(m)].weights()[index]);
+                    .map_or(1.0, |m| self.masks()[usize::from(m)].weights[index]);
                 let additive = self.clips()[k.clip].is_additive();
                 (f64::from(k.weight * mask), of(&pose[index]), additive)
             });

@@ -12,7 +12,7 @@ use exact::loads;
 use throng::Id;
 use throng::animator::{Animator, Play, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
-use throng::skeleton::{Joint, Socket, Transform};
+use throng::skeleton::{Joint, Transform};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine3A) -> f64 {
@@ -55,25 +55,6 @@ fn joints_are_where_the_rule_of_blending_has_them() {
         }
     }
     println!("off by at most {worst}");
-}
-
-/// A socket is at its offset from its joint, for any place of the instance.
-#[test]
-fn sockets_lie_on_their_joints() {
-    for load in loads() {
-        let rng = &mut Rng::new(13);
-        for _ in 0..11 {
-            let (animator, id) = load.actor(rng);
-            let joint = Id::new(rng.below(load.character.skeleton().len()) as u16);
-            let mut transform =
-                || Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
-            let (place, offset) = (transform(), transform());
-            let model = animator.live(id).joint_model(joint, 0.3).unwrap();
-            let socket = Socket { joint, offset };
-            assert_eq!(socket.world(&place, &model), place * model * offset);
-            assert_eq!(Socket::at(joint).world(&place, &model), place * model);
-        }
-    }
 }
 
 /// Joints at any depth, in a pose of the caller.

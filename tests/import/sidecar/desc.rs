@@ -159,7 +159,7 @@ fn the_description_of_a_character_is_its_own() {
         let mut other = desc.clone();
         other.masks[0].branches[0].weight = 0.25;
         let other = character.clone().with_animation(&other).unwrap();
-        assert_eq!(other.masks()[0].weights()[1], 0.25);
+        assert_eq!(other.masks()[0].weights[1], 0.25);
         let less = AnimationDesc {
             state_machine: None,
             ..desc
@@ -184,7 +184,7 @@ fn the_mannequin_brings_its_own() {
     assert_eq!(walk.speed_m_s, 1.2);
     assert!(mannequin.gait(mannequin.clip("Wave").unwrap()).is_none());
     let upper = &mannequin.masks()[mannequin.mask("upper body").unwrap().index()];
-    let weight = |name| upper.weights()[mannequin.skeleton().joint(name).unwrap().index()];
+    let weight = |name| upper.weights[mannequin.skeleton().joint(name).unwrap().index()];
     assert_eq!((weight("Head"), weight("Hips")), (1.0, 0.0));
     assert!(weight("Spine") > 0.0 && weight("Spine") < 1.0);
 }

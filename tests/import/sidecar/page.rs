@@ -13,10 +13,7 @@ fn the_example_of_the_page_drives_a_character() {
     assert!(!rest.contains("```toml"), "another example is not tested");
     let mannequin = builtin::mannequin().unwrap().character;
     let character = mannequin.with_animation_toml("formats.md", text).unwrap();
-    assert_eq!(
-        character.socket_name(character.socket("sword").unwrap()),
-        "sword"
-    );
+    assert!(character.socket("sword").is_ok());
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add_with_state_machine().unwrap();
     animator.update(0.1).unwrap();

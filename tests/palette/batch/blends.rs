@@ -163,7 +163,7 @@ fn blended(character: &Character, samples: &[Sample]) -> Vec<DMat4> {
     let mut models: Vec<DMat4> = Vec::new();
     for (index, info) in joints.iter().enumerate() {
         let one = |(sample, pose): &(Sample, Vec<Transform>)| {
-            let mask = |mask: Id<Mask>| masks[usize::from(mask)].weights()[index];
+            let mask = |mask: Id<Mask>| masks[usize::from(mask)].weights[index];
             Part {
                 layer: sample.layer,
                 weight: f64::from(sample.weight) * f64::from(sample.mask.map_or(1.0, mask)),

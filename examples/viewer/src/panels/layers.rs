@@ -54,7 +54,8 @@ fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Opti
             }
         });
     let mask_name = |mask: Option<Id<Mask>>| {
-        mask.map_or("all joints".into(), |mask| shown(character.mask_name(mask)))
+        let mask = mask.and_then(|mask| character.masks().get(mask.index()));
+        mask.map_or("all joints".into(), |mask| shown(&mask.name))
     };
     ComboBox::from_label("mask")
         .selected_text(mask_name(new.mask))

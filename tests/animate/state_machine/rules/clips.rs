@@ -110,7 +110,7 @@ fn masks_and_layers_reach_the_samples() {
     };
     assert_eq!((idle.clip, idle.mask(), idle.layer), (0, None, 0));
     assert_eq!((waving.clip, waving.layer), (3, 1));
-    let weights = character.masks()[waving.mask().unwrap().index()].weights();
+    let weights = &character.masks()[waving.mask().unwrap().index()].weights;
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(
         [of("Hips"), of("LeftFoot"), of("Head"), of("RightHand")],
