@@ -345,7 +345,7 @@ impl Animator {
     }
 
     fn check_state(&self, layer: u8, state: Id<StateDesc>) -> Result<()> {
-        let states = self.library.expect_state_machine()?.states(layer).count();
+        let states = self.library.expect_state_machine()?.state_count(layer);
         expect_index("state", state.index(), states)
     }
 

@@ -12,6 +12,7 @@ use crate::id::Id;
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 use crate::text::{At, Checked, Fault, bad_name, check_cap, check_names, check_value, find};
+use std::sync::Arc;
 
 /// The largest absolute phase at which a state can start.
 const MAX_START: f32 = 1e6;
@@ -84,6 +85,7 @@ pub(super) fn build(
     let masks = desc.masks.iter().enumerate();
     let layers = desc.layers.iter().enumerate();
     let machine = StateMachine {
+        desc: Arc::new(desc.clone()),
         fingerprint: 0,
         parameters: parameters.collect::<Checked<_>>()?,
         masks: masks
@@ -259,7 +261,6 @@ impl Known<'_> {
         let motion = self.motion(at, &desc.motion, additive)?;
         Ok(State {
             name: desc.name.as_str().into(),
-            tag: desc.tag.as_deref().map(Into::into),
             speed: self.scaled(at, "speed_parameter", desc.speed, &desc.speed_parameter)?,
             ground: self.ground(at, desc, &motion)?,
             wrap: desc.loop_mode,

@@ -4,7 +4,7 @@ use super::desc::{ParameterDesc, ParameterKind};
 use super::fire::enter;
 use super::instance::{Fade, Fading, LayerState, Play, Source, StateMachineInstance, Value};
 use super::machine::StateMachine;
-use super::model::Layer;
+use super::model::{Layer, Parameter};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::id::Id;
@@ -140,10 +140,10 @@ impl StateMachine {
     ) -> Option<Id<ParameterDesc>> {
         let before = old.parameters.get(id.index())?;
         let kind = core::mem::discriminant(&before.kind);
-        let same = |(_, name, now): &(_, &str, _)| {
-            **name == *before.name && core::mem::discriminant(now) == kind
-        };
-        self.parameters().find(same).map(|(id, _, _)| id)
+        let same =
+            |now: &Parameter| now.name == before.name && core::mem::discriminant(&now.kind) == kind;
+        let found = self.parameters.iter().position(same);
+        found.map(|index| Id::new(index as u16))
     }
 
     /// The state of an instance of `old`, for this state machine.
@@ -157,7 +157,8 @@ impl StateMachine {
     ) -> StateMachineInstance {
         let mut new = self.start(state.now_s);
         new.fresh = state.fresh;
-        for ((id, name, _), value) in old.parameters().zip(&state.values) {
+        for ((index, parameter), value) in (0..).zip(&old.parameters).zip(&state.values) {
+            let (id, name) = (Id::new(index), &*parameter.name);
             let Some(id) = self.same_parameter(old, id) else {
                 lost("parameter", name);
                 continue;

@@ -1,13 +1,14 @@
 //! The validated state machine, the limits of its size, and its parameters.
 
-use super::desc::{ParameterDesc, ParameterKind, StateDesc};
+use super::desc::{ParameterDesc, ParameterKind, StateDesc, StateMachineDesc};
 use super::instance::{MAX_FADING, MAX_TIME_S, StateMachineInstance, Value};
-use super::model::{Layer, Parameter, State, Transition};
+use super::model::{Layer, Parameter, State};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{ArgumentFault, Error, Result, expect_finite};
 use crate::id::{Id, find, unknown};
 use crate::skeleton::Mask;
 use glam::DVec3;
+use std::sync::Arc;
 
 /// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,6 +85,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateMachine {
+    pub(super) desc: Arc<StateMachineDesc>,
     pub(crate) fingerprint: u64,
     pub(super) parameters: Vec<Parameter>,
     pub(crate) masks: Vec<Mask>,
@@ -120,15 +122,17 @@ impl StateMachine {
     /// The most states that can fade out at once on one layer.
     pub const MAX_FADING: usize = MAX_FADING;
 
-    /// The masks that samples refer to.
+    /// The description that it was made from.
+    ///
+    /// Its lists have the order of ids: a layer, an [`Id<StateDesc>`](Id) and an
+    /// [`Id<ParameterDesc>`](Id) are indices into them, and so is
+    /// [`LayerStatus::transition`](super::LayerStatus::transition).
     #[must_use]
-    pub fn masks(&self) -> &[Mask] {
-        &self.masks
+    pub fn desc(&self) -> &StateMachineDesc {
+        &self.desc
     }
 
-    /// The number of layers.
-    #[must_use]
-    pub fn layer_count(&self) -> usize {
+    pub(crate) fn layer_count(&self) -> usize {
         self.layers.len()
     }
 
@@ -145,41 +149,15 @@ impl StateMachine {
     }
 
     /// The name of a layer; empty if the layer does not exist.
-    #[must_use]
-    pub fn layer_name(&self, layer: u8) -> &str {
+    pub(crate) fn layer_name(&self, layer: u8) -> &str {
         let layer = self.layers.get(usize::from(layer));
         layer.map_or("", |layer| &layer.name)
     }
 
-    /// The parameters, in the order of their description: id, name, and type with range.
-    pub fn parameters(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (Id<ParameterDesc>, &str, ParameterKind)> {
-        let parameters = self.parameters.iter().enumerate();
-        parameters
-            .map(|(index, parameter)| (Id::new(index as u16), &*parameter.name, parameter.kind))
-    }
-
-    /// The states of a layer with their names; nothing if the layer does not exist.
-    pub fn states(&self, layer: u8) -> impl Iterator<Item = (Id<StateDesc>, &str)> {
+    /// The number of states of a layer; 0 if the layer does not exist.
+    pub(crate) fn state_count(&self, layer: u8) -> usize {
         let layer = self.layers.get(usize::from(layer));
-        let states = layer.map_or(&[][..], |layer| &layer.states);
-        let ids = (0..).map(Id::new);
-        ids.zip(states.iter().map(|state| &*state.name))
-    }
-
-    /// The transitions of a layer, as source and target; nothing if the layer does not exist.
-    ///
-    /// They are in the order of [`LayerStatus::transition`](super::LayerStatus::transition). The
-    /// source is `None` for a transition that starts in any state or at the entry.
-    pub fn transitions(
-        &self,
-        layer: u8,
-    ) -> impl Iterator<Item = (Option<Id<StateDesc>>, Id<StateDesc>)> {
-        let layer = self.layers.get(usize::from(layer));
-        let transitions = layer.map_or(&[][..], |layer| &layer.transitions);
-        let id = |transition: &Transition| (transition.from.map(Id::new), Id::new(transition.to));
-        transitions.iter().map(id)
+        layer.map_or(0, |layer| layer.states.len())
     }
 
     /// The state of `layer` with this name.
@@ -197,12 +175,6 @@ impl StateMachine {
     pub fn state_name(&self, layer: u8, state: Id<StateDesc>) -> &str {
         let state = self.state_at(layer, state);
         state.map_or("", |state| &state.name)
-    }
-
-    /// The tag of a state, if it has one.
-    #[must_use]
-    pub fn state_tag(&self, layer: u8, state: Id<StateDesc>) -> Option<&str> {
-        self.state_at(layer, state)?.tag.as_deref()
     }
 
     pub(super) fn state_at(&self, layer: u8, state: Id<StateDesc>) -> Option<&State> {

@@ -35,7 +35,6 @@ pub(super) struct Scaled {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub(super) name: Box<str>,
-    pub(super) tag: Option<Box<str>>,
     pub(super) speed: Scaled,
     pub(super) ground: Option<Ground>,
     pub(super) wrap: LoopMode,

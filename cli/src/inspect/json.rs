@@ -58,7 +58,7 @@ pub(super) fn document(model: &Imported) -> Value {
             "speed_limits": space.speed_limits(),
         })).collect::<Vec<_>>(),
         "events": model.event_names(),
-        "state_machine_layers": model.state_machine().map(|one| one.layer_count()),
+        "state_machine_layers": model.state_machine().map(|one| one.desc().layers.len()),
         "ground_speeds": ground_speeds(model).map(|(layer, state, parameter)| json!({
             "layer": layer,
             "state": state,

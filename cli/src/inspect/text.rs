@@ -381,7 +381,11 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
         row("event", name, plural(count.count(), "time"));
     }
     if let Some(machine) = model.state_machine() {
-        row("state machine", "", plural(machine.layer_count(), "layer"));
+        row(
+            "state machine",
+            "",
+            plural(machine.desc().layers.len(), "layer"),
+        );
     }
     for (layer, state, parameter) in ground_speeds(model) {
         let rest = format!("of layer {}, follows {}", title(layer), title(parameter));

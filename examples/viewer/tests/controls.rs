@@ -232,9 +232,9 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         let parameters: Vec<_> = {
             let character = &studio.app.subject.as_ref().expect("a file").character;
             let machine = character.state_machine().expect("a machine");
-            assert!(machine.states(0).count() > 1);
-            assert!(machine.transitions(0).count() > 1);
-            machine.parameters().map(|(id, _, _)| id).collect()
+            let desc = machine.desc();
+            assert!(desc.layers[0].states.len() > 1 && desc.layers[0].transitions.len() > 1);
+            (0..desc.parameters.len() as u16).map(Id::new).collect()
         };
         let id = studio.app.scene.first().expect("an instance");
         for parameter in parameters {

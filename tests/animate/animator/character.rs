@@ -69,7 +69,10 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
     let id = animator.add_with_state_machine().unwrap();
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
-    let (speed, layers) = (machine.parameter("speed").unwrap(), machine.layer_count());
+    let (speed, layers) = (
+        machine.parameter("speed").unwrap(),
+        machine.desc().layers.len(),
+    );
     animator.live_mut(id).set_parameter(speed, 1.4).unwrap();
     let got = told(&mut animator, 0.2);
     // At the instant at which it was said, not at the frame's.

@@ -101,7 +101,9 @@ fn parameters_have_names_and_ids() {
     let machine = animator.state_machine().unwrap().clone();
     let id = animator.add_with_state_machine().unwrap();
     let mut actor = animator.live_mut(id);
-    for (by_name, (by_id, name, _)) in [0.25_f32, 0.5].into_iter().zip(machine.parameters()) {
+    let parameters = &machine.desc().parameters;
+    for (index, by_name) in [0.25_f32, 0.5].into_iter().enumerate() {
+        let (by_id, name) = (Id::new(index as u16), &*parameters[index].name);
         actor.set_parameter(name, by_name).unwrap();
         assert_eq!(actor.parameter(by_id).unwrap(), Value::Float(by_name));
         actor.set_parameter(by_id, by_name + 1.0).unwrap();
@@ -116,7 +118,7 @@ fn parameters_have_names_and_ids() {
     ] {
         said.fails("parameter \"X\" does not exist: there are x, …");
     }
-    let beyond = Id::new(machine.parameters().len() as u16);
+    let beyond = Id::new(parameters.len() as u16);
     actor
         .set_parameter(beyond, true)
         .fails("… does not exist: there are …");

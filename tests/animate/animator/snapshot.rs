@@ -104,10 +104,8 @@ pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
     let limb = Id::new(0);
     let parameters: Vec<_> = {
         let machine = animator.state_machine().unwrap();
-        machine
-            .parameters()
-            .map(|(id, _, kind)| (id, kind))
-            .collect()
+        let parameters = (0..).map(Id::new).zip(&machine.desc().parameters);
+        parameters.map(|(id, desc)| (id, desc.kind)).collect()
     };
     let (parameter, kind) = parameters[rng.below(parameters.len())];
     let mut actor = animator.live_mut(id);

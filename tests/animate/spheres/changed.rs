@@ -55,8 +55,7 @@ fn new_animator(character: &Character) -> Animator {
 /// Drives an actor: sets a random parameter of its state machine, or starts and stops it.
 fn drive(animator: &mut Animator, id: ActorId, rng: &mut Rng) {
     let machine = animator.state_machine().unwrap();
-    let parameters: Vec<_> = machine.parameters().map(|(id, ..)| id).collect();
-    let parameter = parameters[rng.below(parameters.len())];
+    let parameter = Id::new(rng.below(machine.desc().parameters.len()) as u16);
     let mut actor = animator.live_mut(id);
     match actor.parameter(parameter) {
         Ok(Value::Float(_)) => actor

@@ -3,7 +3,7 @@
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 use egui::{Color32, Pos2, Sense, Slider, Stroke, Ui, vec2};
-use throng::state_machine::{ParameterKind, StateDesc, StateMachine, Value};
+use throng::state_machine::{LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, Value};
 use throng::{Id, InstanceId};
 
 use super::super::app::{Action, App};
@@ -38,7 +38,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     parameters(ui, app, (machine, id), actions);
-    for layer in 0..machine.layer_count() as u8 {
+    for (layer, desc) in (0..).zip(&machine.desc().layers) {
         let status = app
             .scene
             .crowd()
@@ -46,16 +46,16 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .and_then(|it| it.layer_status(layer))
             .ok();
         let live = status.map(|status| (status.state, status.weight));
-        let name = shown(machine.layer_name(layer));
+        let name = shown(&desc.name);
         ui.label(match status {
             Some(status) => {
-                let state = shown(machine.state_name(layer, status.state));
+                let state = shown(&desc.states[status.state.index()].name);
                 format!("{name}: {state}, {:.0} %", status.position * 100.0)
             }
             None => name,
         });
         let transition = status.and_then(|status| status.transition);
-        graph(ui, machine, layer, (live, transition));
+        graph(ui, desc, (live, transition));
     }
 }
 
@@ -65,8 +65,9 @@ fn parameters(
     (machine, id): (&StateMachine, InstanceId),
     actions: &mut Vec<Action>,
 ) {
-    for (parameter, name, kind) in machine.parameters() {
-        let name = shown(name);
+    for (index, desc) in (0..).zip(&machine.desc().parameters) {
+        let (parameter, kind) = (Id::new(index), desc.kind);
+        let name = shown(&desc.name);
         let Ok(value) = app
             .scene
             .crowd()
@@ -106,11 +107,11 @@ fn parameters(
 /// state, or from the entry.
 fn graph(
     ui: &mut Ui,
-    machine: &StateMachine,
-    layer: u8,
+    layer: &LayerDesc,
     (live, transition): (Option<(Id<StateDesc>, f32)>, Option<usize>),
 ) {
-    let states: Vec<_> = machine.states(layer).collect();
+    let states = &layer.states;
+    let find = |name: &str| states.iter().position(|state| state.name == name);
     let width = ui.available_width().min(240.0);
     let height = if states.len() < 3 { 0.45 } else { 0.85 };
     let (response, painter) = ui.allocate_painter(vec2(width, width * height), Sense::hover());
@@ -123,16 +124,21 @@ fn graph(
         let (sin, cos) = (angle + flat).sin_cos();
         center + vec2(cos * rx, sin * ry)
     };
-    for (index, (from, to)) in machine.transitions(layer).enumerate() {
+    for (index, desc) in layer.transitions.iter().enumerate() {
+        let Some(to) = find(&desc.to) else { continue };
+        let from = match &desc.from {
+            Origin::State(from) => find(from),
+            _ => None,
+        };
         let color = if transition == Some(index) {
             LIVE
         } else {
             Color32::GRAY
         };
         let stroke = Stroke::new(1.0, color);
-        let end = place(to.index());
+        let end = place(to);
         let start = match from {
-            Some(from) => place(from.index()),
+            Some(from) => place(from),
             // Any state, or the entry.
             None => end + (end - center).normalized() * 16.0,
         };
@@ -154,9 +160,11 @@ fn graph(
             stroke,
         );
     }
-    for (index, (id, name)) in states.iter().enumerate() {
-        let name = shown(name);
-        let weight = live.filter(|live| live.0 == *id).map(|live| live.1);
+    for (index, state) in states.iter().enumerate() {
+        let name = shown(&state.name);
+        let weight = live
+            .filter(|live| live.0.index() == index)
+            .map(|live| live.1);
         let color = weight.map_or(NODE, |weight| {
             NODE.lerp_to_gamma(LIVE, 0.35 + 0.65 * weight.clamp(0.0, 1.0))
         });

@@ -74,7 +74,7 @@ impl Playback {
             Base::StateMachine => {
                 let character = crowd.character(crowd.instance(id)?.character())?;
                 let machine = character.state_machine();
-                machine.map_or(1, throng::state_machine::StateMachine::layer_count)
+                machine.map_or(1, |machine| machine.desc().layers.len())
             }
             _ => 1,
         };

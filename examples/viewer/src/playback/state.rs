@@ -255,7 +255,7 @@ impl Playback {
         self.expressions.resize(character.expressions().len(), 0.0);
         let count = character
             .state_machine()
-            .map_or(0, |machine| machine.parameters().len());
+            .map_or(0, |machine| machine.desc().parameters.len());
         self.parameters
             .retain(|(parameter, _)| parameter.index() < count);
         self
