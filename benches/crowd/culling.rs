@@ -375,7 +375,7 @@ impl Scene {
             self.crowd.begin_frame(allocator, frame_index, now_s)?
         };
         let begin_us = us(start);
-        let scopes = frame.crowd().gpu_times().to_vec();
+        let scopes = frame.gpu_times().to_vec();
         let (mut prepare_us, mut draw_us, mut submitted) = (0.0, 0.0, start);
         let (passes, target) = (&self.views, &self.target);
         context.submit_and_wait(|device, cmd| -> throng::Result<()> {

@@ -333,9 +333,9 @@ impl Show {
                     record: ms(prepared, Instant::now()),
                     ..CpuTimes::default()
                 },
-                gpu: crowd.crowd().gpu_times().to_vec(),
+                gpu: crowd.gpu_times().to_vec(),
                 stats,
-                views: crowd.crowd().view_stats().to_vec(),
+                views: crowd.view_stats().to_vec(),
                 frame_ms: 0.0,
             })
         }
@@ -420,7 +420,7 @@ impl Show {
                 self.crowd
                     .begin_frame(&mut context.allocator(), *frame_index, time_s)?
             };
-            let crowd = frame.crowd();
+            let crowd = &frame;
             readings.push((crowd.gpu_times().to_vec(), crowd.view_stats().to_vec()));
         }
         Ok(readings)

@@ -277,12 +277,6 @@ impl Crowd {
         })
     }
 
-    /// The device, as the crowd uses it.
-    #[must_use]
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
     /// The layout of descriptor set 0, for the engine's own pipelines.
     #[must_use]
     pub fn set_layout(&self) -> &SetLayout {

@@ -69,7 +69,7 @@ fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
         unsafe {
             crowd.update(0.1).unwrap();
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.1).unwrap();
-            let seen = frame.crowd().gpu_times().iter();
+            let seen = frame.gpu_times().iter();
             times.extend(seen.map(|scope| scope.ms));
             frame.record_prepare(cmd, &[]).unwrap();
             let scope = frame.begin_scope(cmd, "own");

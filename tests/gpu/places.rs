@@ -87,7 +87,7 @@ impl Stage {
         let shown = unsafe { frame.record_prepare(cmd, &[view]) }.unwrap();
         let (mut parts, mut word) = (Vec::new(), 0);
         for kind in self.kinds {
-            let all = frame.crowd().instances_of(kind).unwrap().len();
+            let all = frame.instances_of(kind).unwrap().len();
             for list in lists(&frame, shown[0], kind, all) {
                 let on = (&self.probe, &self.output);
                 list.record((&context.device, cmd), on, 0, word);

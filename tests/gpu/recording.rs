@@ -290,7 +290,7 @@ fn scopes_belong_to_their_frame() {
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         for crowd in &mut crowds {
             let mut frame = setup.begin(crowd, frame_index, 0.1);
-            let times = frame.crowd().gpu_times();
+            let times = frame.gpu_times();
             assert!(times.iter().all(|scope| scope.name != "own"), "{times:?}");
             // Before the queries are reset, and afterwards.
             let mut late = scopes.drain(..);

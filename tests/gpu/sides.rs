@@ -383,7 +383,7 @@ impl World {
             if side == 1
                 && let Some(report) = &report
             {
-                assert_eq!(frame.crowd().view_stats(), report);
+                assert_eq!(frame.view_stats(), report);
             }
             let mut own = views.to_vec();
             if let Some((view, some)) = with_list {
@@ -394,7 +394,7 @@ impl World {
             for id in ids.iter() {
                 let mut of_kinds = Vec::new();
                 for (kind, _) in &self.kinds {
-                    let all = frame.crowd().instances_of(*kind).unwrap().len();
+                    let all = frame.instances_of(*kind).unwrap().len();
                     let made = lists(&frame, *id, *kind, all).into_iter().map(|list| {
                         let start = at[side];
                         let on = (&self.probe, &self.outputs[side]);
@@ -412,12 +412,12 @@ impl World {
                 for id in ids.iter() {
                     let levels = self.members.iter().map(|member| {
                         let level = frame.level(*id, member.id).unwrap();
-                        let index = frame.crowd().live(member.id).table_index();
+                        let index = frame.live(member.id).table_index();
                         (index, (level, member.hidden))
                     });
                     told.push(levels.collect::<HashMap<_, _>>());
                 }
-                self.reports[index as usize] = Some(frame.crowd().view_stats().to_vec());
+                self.reports[index as usize] = Some(frame.view_stats().to_vec());
             }
         }
         Probe::finish(&setup.context.device, cmd);
@@ -829,7 +829,7 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
             own.begin(&device, cmd, &NORMAL_Z);
             let point = vk::PipelineBindPoint::GRAPHICS;
             for kind in kinds {
-                let indices = frame.crowd().mesh(kind).unwrap().index_buffer();
+                let indices = frame.mesh(kind).unwrap().index_buffer();
                 for indirect in frame.indirect_draws(seen, kind).unwrap() {
                     levels[usize::from(indirect.level > 0)] += 1;
                     let draw = indirect.draw;

@@ -141,7 +141,7 @@ impl Game {
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { self.crowd.begin_frame(allocator, index, shown_s) }.unwrap();
         for &id in &ids {
-            if rng.chance(3) && frame.crowd().live(id).attachment().is_none() {
+            if rng.chance(3) && frame.live(id).attachment().is_none() {
                 let world = transform(rng);
                 frame.set_transform(id, &world).unwrap();
                 assert_eq!(frame.transform(id), Ok(world));
@@ -158,14 +158,14 @@ impl Game {
             // What follows others is where it was said to be, unless spring bones move it, which
             // swing when the frame is prepared.
             for (id, place) in ids.into_iter().zip(places) {
-                let crowd = frame.crowd();
+                let crowd = &frame;
                 let above = |id: &InstanceId| crowd.live(*id).attachment().map(|to| to.parent);
                 let mut above = std::iter::successors(above(&id), above);
                 if above.any(|id| crowd.live(id).springs() != SpringMode::Off) {
                     continue;
                 }
                 assert!(frame.transform(id).unwrap().abs_diff_eq(place, 1e-3));
-                let record = frame.crowd().live(id).record();
+                let record = frame.live(id).record();
                 let record = record.world_from_model.to_affine();
                 assert!(
                     record.abs_diff_eq(place, 1e-3),
@@ -269,7 +269,7 @@ fn root_motion_goes_on_in_pictures() {
                 refused! {
                     frame.set_transform(stander, &aside) => "frame: was already prepared";
                 }
-                assert_eq!(frame.crowd().live(walker).transform(), game);
+                assert_eq!(frame.live(walker).transform(), game);
                 moments.submit(&setup.context, number % FRAMES_IN_FLIGHT);
             }
             let hand = Attachment::new(walker, Id::<Joint>::new(3)).at(aside);

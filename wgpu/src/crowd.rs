@@ -18,8 +18,8 @@ use wgpu::hal::vulkan::Api as Vulkan;
 
 /// Characters and their instances, drawn in wgpu.
 ///
-/// It has the methods of a [`throng::Crowd`] under the same names, without an allocator, apart from
-/// those that give parts of Vulkan.
+/// It dereferences to a [`throng::Crowd`], to read, and has the methods that change one under the
+/// same names, without an allocator.
 ///
 /// # Order
 /// Draws of a frame are submitted before the next frame is prepared, because both use the same

@@ -1,62 +1,45 @@
 //! Methods of [`throng::Crowd`] and [`throng::Frame`] under the same names, without an allocator.
 //!
-//! Parts of Vulkan are left out. Safe code could use them after the device is gone, because they do
-//! not keep it alive. So none of these compiles:
-//!
-//! ```compile_fail,E0599
-//! fn device(crowd: &throng_wgpu::Crowd) {
-//!     crowd.device();
-//! }
-//! ```
-//! ```compile_fail,E0599
-//! fn layout(crowd: &throng_wgpu::Crowd) {
-//!     crowd.set_layout();
-//! }
-//! ```
-//! ```compile_fail,E0599
-//! fn crowd(frame: &throng_wgpu::Frame<'_>) {
-//!     frame.crowd();
-//! }
-//! ```
-//! ```compile_fail,E0308
-//! fn dereference(crowd: &throng_wgpu::Crowd) -> &throng_wgpu::throng::Crowd {
-//!     crowd
-//! }
-//! ```
-//! ```compile_fail,E0308
-//! fn dereference<'a>(
-//!     frame: &'a throng_wgpu::Frame<'a>,
-//! ) -> &'a throng_wgpu::throng::Frame<'a> {
-//!     frame
-//! }
-//! ```
-//!
-//! This does:
+//! Both types dereference to a [`throng::Crowd`], to read:
 //!
 //! ```
 //! fn read(crowd: &throng_wgpu::Crowd, frame: &throng_wgpu::Frame<'_>) {
-//!     (crowd.gpu(), frame.stats());
+//!     (crowd.len(), crowd.time_s(), frame.stats());
+//! }
+//! ```
+//!
+//! Nothing that changes a crowd is reached in this way, because it would pass by the order of
+//! frames that wgpu needs. So these do not compile:
+//!
+//! ```compile_fail,E0596
+//! fn change(crowd: &mut throng_wgpu::Crowd) {
+//!     let inner: &mut throng_wgpu::throng::Crowd = &mut **crowd;
+//! }
+//! ```
+//! ```compile_fail,E0308
+//! fn record<'a>(
+//!     frame: &'a throng_wgpu::Frame<'a>,
+//! ) -> &'a throng_wgpu::throng::Frame<'a> {
+//!     frame
 //! }
 //! ```
 
 use crate::crowd::Crowd;
 use crate::error::Result;
 use crate::frame::Frame;
-use throng::animator::{AnimationEvent, Animator, EventName};
+use core::ops::Deref;
 use throng::character::Character;
 use throng::glam::Affine3A;
-use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{CullMode, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
-    InstanceId, ListId, ReplaceIssue, SkinningStage, Spawn, Stages, Stats, ViewId, ViewStats,
+    InstanceId, ListId, ReplaceIssue, SkinningStage, Spawn, ViewId,
 };
 
 /// Methods with the same name, arguments and result as those of the type `$of`, whose value is
 /// `$inner`.
 ///
-/// `get` and `call` read, `call` without `#[must_use]`. `try_get` reads and can fail, as `try_mut`,
-/// which changes.
+/// `try_get` reads and can fail, as `try_mut`, which changes.
 macro_rules! delegated {
     (impl $type:ty, $this:ident => $inner:expr, $of:literal {
         $($(#[$doc:meta])* $kind:ident $name:ident $arguments:tt -> $output:ty;)*
@@ -67,17 +50,6 @@ macro_rules! delegated {
                 @$kind [$(#[$doc])* #[doc = concat!("See [`", $of, "::", stringify!($name), "`].")]]
                 $this => $inner, $name $arguments -> $output
             })*
-        }
-    };
-    (@get [$($doc:tt)*] $($method:tt)*) => {
-        delegated! { @call [$($doc)* #[must_use]] $($method)* }
-    };
-    (@call [$($doc:tt)*] $this:ident => $inner:expr,
-        $name:ident($($argument:ident: $of:ty),* $(,)?) -> $output:ty
-    ) => {
-        $($doc)*
-        pub fn $name(&$this $(, $argument: $of)*) -> $output {
-            $inner.$name($($argument),*)
         }
     };
     (@try_get [$($doc:tt)*] $this:ident => $inner:expr,
@@ -172,57 +144,8 @@ delegated! {
         try_mut pick_all(ray: &Ray, cull: CullMode, view_mask: u32) -> Vec<InstanceHit>;
         /// Goes back to a snapshot.
         try_mut restore(from: &CrowdSnapshot) -> ();
-        /// The processors that run the stages.
-        get stages() -> Stages;
-        /// The present capacities.
-        get capacity() -> Capacity;
-        /// Statistics of the frame begun last.
-        get stats() -> Stats;
-        /// The figures of each view.
-        get view_stats() -> &[ViewStats];
-        /// GPU times of an earlier frame, by scope.
-        get gpu_times() -> &[ScopeTime];
-        /// All characters.
-        call characters() -> impl Iterator<Item = CharacterId> + '_;
-        /// The CPU data of a character.
-        try_get character(id: CharacterId) -> &Character;
-        /// The name of a character.
-        /// The first character with this name.
-        try_get find_character(name: &str) -> CharacterId;
-        /// The animator of a character.
-        try_get animator(character: CharacterId) -> &Animator;
-        /// The number of living instances.
-        get len() -> usize;
-        /// Returns true if no instance is alive.
-        get is_empty() -> bool;
-        /// Returns true if an instance is alive.
-        get is_alive(id: InstanceId) -> bool;
-        /// All instances that are alive.
-        call instances() -> impl Iterator<Item = InstanceId> + '_;
-        /// The instances of a character.
-        try_get instances_of(
-            character: CharacterId,
-        ) -> impl ExactSizeIterator<Item = InstanceId> + '_;
-        /// The living instance at an index of the table.
-        get instance_at(table_index: u32) -> Option<InstanceId>;
-        /// An instance, to read.
-        try_get instance(id: InstanceId) -> Instance<&throng::Crowd>;
-        /// The processor that poses an instance.
-        try_get posed_by(id: InstanceId) -> PosedBy;
-        /// True if an instance shows a pose that others share.
-        try_get shares_pose(id: InstanceId) -> bool;
         /// Moves the game to a time.
         try_mut update(time_s: f64) -> ();
-        /// The time of the last update, in seconds.
-        get time_s() -> f64;
-        /// The events of the last update.
-        call events() -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_;
-        /// The name of what happened in an event.
-        try_get event_name(event: &AnimationEvent<InstanceId>) -> EventName<'_>;
-        /// Saves all instances.
-        get snapshot() -> CrowdSnapshot;
-        /// Saves all instances into an earlier snapshot.
-        call snapshot_into(to: &mut CrowdSnapshot) -> ();
     }
 }
 
@@ -240,18 +163,28 @@ delegated! {
         try_get transform(id: InstanceId) -> Affine3A;
         /// Moves an instance in this picture alone.
         try_mut set_transform(id: InstanceId, world_from_model: &Affine3A) -> ();
-        /// Statistics of this frame so far.
-        get stats() -> Stats;
     }
 }
 
-delegated! {
-    impl Frame<'_>, self => self.inner.crowd(), "throng::Crowd" {
-        /// The name of what happened in an event.
-        try_get event_name(event: &AnimationEvent<InstanceId>) -> EventName<'_>;
-        /// The figures of each view.
-        get view_stats() -> &[ViewStats];
-        /// An instance, to read.
-        try_get instance(id: InstanceId) -> Instance<&throng::Crowd>;
+/// The crowd, to read.
+///
+/// Parts of Vulkan that it gives, such as [`throng::Crowd::mesh`], are handles, which only unsafe
+/// code can use. It keeps the [`Gpu`](crate::Gpu) alive while this exists.
+impl Deref for Crowd {
+    // Safe methods with `&self` neither call the device nor lend a `throng::gpu::Device`, of which
+    // a copy would outlive it.
+    type Target = throng::Crowd;
+
+    fn deref(&self) -> &throng::Crowd {
+        &self.inner
+    }
+}
+
+/// The crowd that the frame belongs to, to read. See [`Crowd`].
+impl Deref for Frame<'_> {
+    type Target = throng::Crowd;
+
+    fn deref(&self) -> &throng::Crowd {
+        &self.inner
     }
 }

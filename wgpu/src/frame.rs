@@ -18,8 +18,8 @@ use wgpu::hal::vulkan::Api as Vulkan;
 
 /// A frame of a crowd, from [`Crowd::begin_frame`](crate::Crowd::begin_frame) on.
 ///
-/// It has methods of a [`throng::Frame`] under the same names, apart from those that record or give
-/// parts of Vulkan. Dropping it before [`Self::prepare`] skips it.
+/// It has methods of a [`throng::Frame`] under the same names, and dereferences to a
+/// [`throng::Crowd`], to read. Dropping it before [`Self::prepare`] skips it.
 ///
 /// # Order
 /// [`Self::prepare`] submits the frame's uploads and poses to the queue at once, as
@@ -189,7 +189,7 @@ impl Frame<'_> {
             return Err(Error::OtherEncoder);
         }
         // The crowd's own error, which says how many there are.
-        self.inner.crowd().pass_layout(pass)?;
+        self.inner.pass_layout(pass)?;
         let known = self.passes.iter().find(|known| known.id == pass);
         let known = known.ok_or(Error::NotPrepared)?;
         let expected = known.shading.as_ref().map_or(0, Shading::group_count);
@@ -232,7 +232,7 @@ impl Frame<'_> {
     ) -> Result<wgpu::CommandBuffer> {
         let device = self.gpu.device();
         let raw = attachments.raw()?;
-        let layout = self.inner.crowd().pass_layout(pass)?;
+        let layout = self.inner.pass_layout(pass)?;
         let sets: Vec<_> = groups.iter().map(|(group, _)| group.raw()).collect();
         let offsets = groups.iter().flat_map(|(_, offsets)| *offsets);
         let offsets: Vec<u32> = offsets.copied().collect();

@@ -233,7 +233,7 @@ fn measure(
         crowd.update(now_s)?;
         // SAFETY: all work that was submitted has ended.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
-        let gpu = frame.crowd().gpu_times().to_vec();
+        let gpu = frame.gpu_times().to_vec();
         let mut record = 0.0;
         let started = Instant::now();
         context.submit_and_wait(|device, cmd| {

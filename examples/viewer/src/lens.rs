@@ -168,7 +168,7 @@ impl Lens {
             Look::Shaded | Look::Influences | Look::Levels => 2,
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
-        let mesh = frame.crowd().mesh(character)?;
+        let mesh = frame.mesh(character)?;
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
         let level = (level as usize).min(mesh.level_count());

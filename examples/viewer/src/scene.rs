@@ -470,15 +470,10 @@ impl Scene {
             sampled(device, cmd, self.target.color().0);
             self.has_map = true;
             self.stats = frame.stats();
-            self.shown = frame
-                .crowd()
-                .view_stats()
-                .first()
-                .copied()
-                .unwrap_or_default();
+            self.shown = frame.view_stats().first().copied().unwrap_or_default();
             self.stats.draws += by_lens.draws;
             self.stats.triangles += by_lens.triangles;
-            self.times = times(&self.stats, frame.crowd());
+            self.times = times(&self.stats, &frame);
             self.deformed = self.ids.first().and_then(|id| deformed(&frame, *id));
         }
         Ok(())

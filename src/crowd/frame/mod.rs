@@ -9,8 +9,8 @@ mod write;
 
 use crate::animator::check_shown;
 use crate::crowd::Crowd;
+use crate::crowd::ViewId;
 use crate::crowd::desc::MAX_VIEWS;
-use crate::crowd::{Stats, ViewId};
 use crate::error::{Error, Result, expect_frame};
 use crate::gpu::{Gpu, MemoryAllocator, Scope};
 use ash::vk;
@@ -46,6 +46,8 @@ impl Deref for Views {
 }
 
 /// A frame between [`Crowd::begin_frame`] and the engine's submit.
+///
+/// It dereferences to its [`Crowd`], to read: `frame.stats()`, `frame.instance(id)?`.
 ///
 /// Dropping an unprepared frame skips it: the next frame uploads its changes.
 ///
@@ -185,13 +187,16 @@ impl Crowd {
     }
 }
 
-impl Frame<'_> {
-    /// The crowd that the frame belongs to.
-    #[must_use]
-    pub fn crowd(&self) -> &Crowd {
+/// The crowd that the frame belongs to, to read.
+impl Deref for Frame<'_> {
+    type Target = Crowd;
+
+    fn deref(&self) -> &Crowd {
         self.crowd
     }
+}
 
+impl Frame<'_> {
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
     ///
     /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), if the device has
@@ -222,11 +227,5 @@ impl Frame<'_> {
             // SAFETY: as in `begin_scope`. `end` ignores a scope that is not of this frame.
             unsafe { profiler.end(&self.crowd.device, cmd, scope) };
         }
-    }
-
-    /// Statistics of this frame so far.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.crowd.stats()
     }
 }

@@ -315,7 +315,7 @@ impl World {
         for kind in &self.kinds {
             // The probe reads three rows at a time.
             let threes = kind.rest.len() / 12;
-            let all = frame.crowd().instances_of(kind.id).unwrap().len();
+            let all = frame.instances_of(kind.id).unwrap().len();
             let lists = lists(&frame, views[0], kind.id, all);
             let lists = lists.into_iter().map(|list| {
                 let at = word;

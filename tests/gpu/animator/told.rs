@@ -15,8 +15,8 @@ type Told = (InstanceId, String, f64);
 /// Begins a frame, and returns its events.
 fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     let frame = setup.begin(&mut world.crowd, 0, world.now_s);
-    let told = frame.crowd().events().map(|of| {
-        let kind = match frame.crowd().event_name(&of).unwrap() {
+    let told = frame.events().map(|of| {
+        let kind = match frame.event_name(&of).unwrap() {
             EventName::Event(name) => name.to_owned(),
             EventName::Finished(name) => format!("end of {name}"),
             EventName::Left(name) => format!("left state {name}"),

@@ -126,7 +126,7 @@ impl Model {
         crowd.update(self.now_s).unwrap();
         let begun = unsafe { crowd.begin_frame(&mut setup.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
-        self.check_playing(frame.crowd());
+        self.check_playing(&frame);
         let views = [View {
             mask,
             culling: Culling::Off,
@@ -134,12 +134,12 @@ impl Model {
             ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
         }];
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
-        self.note_sides(frame.crowd());
+        self.note_sides(&frame);
         let mut word = 0;
         for (kind, expected) in expected.into_iter().enumerate() {
             let entries = self.kinds[kind].palette().len();
             let output = &outputs[frame_index as usize];
-            let all = frame.crowd().instances_of(self.ids[kind]).unwrap().len();
+            let all = frame.instances_of(self.ids[kind]).unwrap().len();
             let lists = lists(&frame, views[0], self.ids[kind], all);
             let lists = lists.into_iter().map(|list| {
                 let at = word;
@@ -150,7 +150,7 @@ impl Model {
             flight.parts.push(Part {
                 lists: lists.collect(),
                 entries,
-                lives: self.lives(frame.crowd(), kind),
+                lives: self.lives(&frame, kind),
                 expected,
             });
         }

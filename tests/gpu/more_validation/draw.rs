@@ -94,7 +94,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
             color.begin(&device, cmd, &NORMAL_Z);
             frame.record_draw(cmd, views[0], passes.depth).unwrap();
             frame.record_draw(cmd, views[0], passes.lit).unwrap();
-            own.bind(&device, cmd, frame.crowd().pass_layout(passes.own).unwrap());
+            own.bind(&device, cmd, frame.pass_layout(passes.own).unwrap());
             frame.record_draw(cmd, views[0], passes.own).unwrap();
             color.end(&device, cmd);
             motion.begin(&device, cmd, &NORMAL_Z);

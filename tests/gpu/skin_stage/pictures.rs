@@ -234,7 +234,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         }
         for instance in &instances {
             let skinned = frame.skinned(*instance).unwrap();
-            let rows = frame.crowd().live(*instance).record().world_from_model.rows;
+            let rows = frame.live(*instance).record().world_from_model.rows;
             plain.draw(
                 &context.device,
                 cmd,
