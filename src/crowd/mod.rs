@@ -299,7 +299,7 @@ impl Crowd {
         self.desc.capacity
     }
 
-    /// Statistics of the frame begun last, so far.
+    /// Statistics of the frame begun last, so far. [`Stats`] says what is of an earlier frame.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let posed = self.scene.poses.gpu.as_ref().map_or(0, GpuPoses::count);
@@ -312,9 +312,13 @@ impl Crowd {
     /// The figures of each view.
     ///
     /// If the CPU culls ([`CrowdDesc::stages`]), these are the views of the frame that was prepared
-    /// last. If the GPU does, they are those of the last frame that was recorded with the frame
-    /// index begun last. Their figures were read when this index began again, without waiting, and
-    /// leave out characters with blended materials.
+    /// last.
+    ///
+    /// If the GPU culls, they are those of the last frame that was recorded with the frame index
+    /// begun last. If frame indices take turns, that is [`CrowdDesc::frames_in_flight`] frames ago.
+    /// Their figures were read when this index began again, without waiting, and leave out
+    /// characters with blended materials. The list is empty if there is no such frame yet, also
+    /// since [`Self::abandon_frame`] or [`Self::reserve`].
     #[must_use]
     pub fn view_stats(&self) -> &[ViewStats] {
         if self.scene.visibility.is_on_gpu() {

@@ -1,12 +1,11 @@
 //! Statistics of a frame.
 
 use crate::crowd::visibility::cull::FACTOR;
-use crate::gpu::constants::{
-    COUNT_FACTOR, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS, MAX_LEVELS,
-};
+use crate::gpu::constants::{COUNT_FACTOR, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS};
+use crate::mesh::MeshLevel;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The figures of a view in a frame. See [`Crowd::view_stats`](super::Crowd::view_stats).
+/// The figures of a view in a frame. [`Crowd::view_stats`](super::Crowd::view_stats) says of which.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ViewStats {
     /// Instances that it showed.
@@ -16,7 +15,7 @@ pub struct ViewStats {
     /// Visible instances that were too small to be drawn.
     pub too_small: u32,
     /// The instances of `shown` at each level of detail. The first is the full one.
-    pub levels: [u32; MAX_LEVELS],
+    pub levels: [u32; 1 + MeshLevel::MAX_COUNT],
     /// Triangles of what it showed, with those of hidden parts.
     pub triangles: u64,
     /// The factor by which it allowed more error than [`Detail::error_px`], to keep to
@@ -65,29 +64,20 @@ impl PoseTotals {
     }
 }
 
-/// Statistics of a frame so far.
+/// Statistics of the frame begun last, so far.
 ///
-/// If the GPU culls ([`CrowdDesc::stages`](super::CrowdDesc::stages)), the figures from `shown` to
-/// `error_factor`, and `triangles`, are those of [`Crowd::view_stats`](super::Crowd::view_stats),
-/// which are some frames old. `vertices` then has only those of characters with blended materials.
+/// They are the counts and times of the CPU, and current, whichever [`Stages`](super::Stages) there
+/// are. What views show is in [`ViewStats`].
+///
+/// Three figures are counts of the GPU: [`Self::shared_poses`], [`Self::poses_without_memory`] and
+/// [`Self::skinned_on_gpu`]. They are those of the last frame that was recorded with the frame index
+/// begun last. If frame indices take turns, that is
+/// [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight) frames ago. They are 0 unless
+/// the GPU poses instances ([`Stages::Gpu`](super::Stages::Gpu)).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stats {
     /// Living instances.
     pub instances: u32,
-    /// Instances that views show, counted once for each view.
-    pub shown: u32,
-    /// Visible instances outside of a view, counted once for each view.
-    pub outside: u32,
-    /// Visible instances that are too small to be drawn, counted once for each view.
-    pub too_small: u32,
-    /// The instances of `shown` at each level of detail. The first is the full one.
-    pub levels: [u32; 8],
-    /// The largest factor by which a view allowed more error than [`Detail::error_px`], to keep to
-    /// [`Detail::max_triangles`].
-    ///
-    /// [`Detail::error_px`]: super::Detail::error_px
-    /// [`Detail::max_triangles`]: super::Detail::max_triangles
-    pub error_factor: f32,
     /// Instances whose palette the CPU wrote in this frame.
     pub animated: u32,
     /// Instances that the GPU poses where a view shows them. See
@@ -96,18 +86,9 @@ pub struct Stats {
     /// Attached instances that the GPU places, because it poses what they are attached to. See
     /// [`Capacity::attachments`](super::Capacity::attachments).
     pub placed_on_gpu: u32,
-    /// Instances among those posed on the GPU that took a shared pose: see
-    /// [`Detail::pose_error_px`](super::Detail::pose_error_px). Some frames old, as
-    /// [`Crowd::view_stats`](super::Crowd::view_stats).
-    pub shared_poses: u32,
-    /// Instances among those for whose palettes there was no memory, some frames ago. They took the
-    /// nearest shared pose, or else the rest pose: see
-    /// [`Capacity::palette_entries`](super::Capacity::palette_entries).
-    pub poses_without_memory: u32,
     /// Palette entries that the CPU wrote.
     pub palette_entries: u32,
-    /// Instances that the skin stage or the CPU deformed. Of those that the GPU poses, this is the
-    /// number of some frames ago.
+    /// Instances that the CPU deformed, or listed for the skin stage.
     pub skinned: u32,
     /// Instance records that were uploaded.
     pub changes: u32,
@@ -120,9 +101,11 @@ pub struct Stats {
     pub upload_bytes: u64,
     /// Recorded draw calls.
     pub draws: u32,
-    /// Vertices of all drawn instances.
+    /// Vertices of all recorded draws that are not indirect.
     pub vertices: u64,
-    /// Triangles of all drawn instances.
+    /// Triangles of all recorded draws that are not indirect.
+    ///
+    /// If the GPU culls, these are blended ones only: see [`ViewStats::triangles`] for all.
     pub triangles: u64,
     /// CPU milliseconds of all [updates](super::Crowd::update) since the frame before.
     ///
@@ -135,6 +118,17 @@ pub struct Stats {
     pub skin_ms: f64,
     /// CPU milliseconds of [`Frame::record_prepare`](super::Frame::record_prepare) as a whole.
     pub prepare_ms: f64,
+    /// Instances posed on the GPU that took a shared pose, in an earlier frame.
+    ///
+    /// See [`Detail::pose_error_px`](super::Detail::pose_error_px).
+    pub shared_poses: u32,
+    /// Instances posed on the GPU for whose palettes there was no memory, in an earlier frame.
+    ///
+    /// They took the nearest shared pose, or else the rest pose: see
+    /// [`Capacity::palette_entries`](super::Capacity::palette_entries).
+    pub poses_without_memory: u32,
+    /// Instances posed on the GPU that the skin stage deformed, in an earlier frame.
+    pub skinned_on_gpu: u32,
 }
 
 /// Statistics while they are counted. Draws count from several threads.
@@ -152,22 +146,6 @@ impl Counters {
         self.triangles.fetch_add(triangles, Ordering::Relaxed);
     }
 
-    /// Adds up what views show.
-    pub(crate) fn shown(&mut self, views: &[ViewStats]) {
-        let stats = &mut self.stats;
-        (stats.shown, stats.outside, stats.too_small) = (0, 0, 0);
-        (stats.levels, stats.error_factor) = ([0; MAX_LEVELS], 1.0);
-        for view in views {
-            stats.shown += view.shown;
-            stats.outside += view.outside;
-            stats.too_small += view.too_small;
-            for (all, own) in stats.levels.iter_mut().zip(view.levels) {
-                *all += own;
-            }
-            stats.error_factor = stats.error_factor.max(view.error_factor);
-        }
-    }
-
     pub(crate) fn fetched(&self, vertices: u64) {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
@@ -181,7 +159,7 @@ impl Counters {
             placed_on_gpu: on_gpu[1],
             shared_poses: totals.shared,
             poses_without_memory: totals.without_memory,
-            skinned: self.stats.skinned + totals.skinned,
+            skinned_on_gpu: totals.skinned,
             draws: self.draws.load(Ordering::Relaxed),
             vertices: self.vertices.load(Ordering::Relaxed),
             triangles: self.triangles.load(Ordering::Relaxed),

@@ -12,8 +12,8 @@ use crate::support::{SMALL, Setup, each, each_with_features, placed, reversed, v
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Detail, Eye, InstanceId, PassId, Play, Stages, Stats,
-    View, builtin,
+    Capacity, CharacterId, Crowd, Culling, Detail, Eye, InstanceId, PassId, Play, Stages, View,
+    ViewStats, builtin,
 };
 use throng_standalone::Target;
 
@@ -61,8 +61,8 @@ impl Stage {
         it.set_transform(&place).unwrap();
     }
 
-    /// The picture of a view, and the figures of its frame.
-    fn look(&mut self, setup: &mut Setup, view: &View, reversed_z: bool) -> (Vec<u8>, Stats) {
+    /// The picture of a view, and its figures.
+    fn look(&mut self, setup: &mut Setup, view: &View, reversed_z: bool) -> (Vec<u8>, ViewStats) {
         self.frame_index = 1 - self.frame_index;
         let begin = if reversed_z { &REVERSED_Z } else { &NORMAL_Z };
         let on = (&self.target, self.passes[usize::from(reversed_z)], begin);
@@ -74,7 +74,8 @@ impl Stage {
             on,
             &[*view],
         );
-        (seen, self.crowd.stats())
+        let view = self.crowd.view_stats().first();
+        (seen, view.copied().unwrap_or_default())
     }
 
     /// The levels of detail at which views show an instance.
@@ -220,7 +221,7 @@ fn no_pixel_is_lost(setup: &mut Setup, stages: Stages) {
             if reports {
                 assert_eq!(stats.shown + stats.outside, 24);
                 assert_eq!(stats.levels[0], stats.shown);
-                assert_eq!(stats.animated, stats.shown);
+                assert_eq!(stage.crowd.stats().animated, stats.shown);
             }
             left_out += stats.outside;
             drawn += stats.shown;
@@ -440,18 +441,20 @@ fn what_is_outside_is_not_animated() {
             stage.spawn(Affine3A::from_translation(place), "Walk");
         }
         let (_, stats) = stage.look(setup, &camera(), false);
-        assert_eq!((stats.shown, stats.outside, stats.animated), (0, 10, 0));
-        assert_eq!((stats.draws, stats.triangles), (0, 0));
+        assert_eq!((stats.shown, stats.outside), (0, 10));
+        assert_eq!(stage.crowd.stats().animated, 0);
+        assert_eq!((stage.crowd.stats().draws, stats.triangles), (0, 0));
         let off = View {
             culling: Culling::Off,
             ..camera()
         };
         let (_, stats) = stage.look(setup, &off, false);
-        assert_eq!((stats.shown, stats.outside, stats.animated), (10, 0, 10));
+        assert_eq!((stats.shown, stats.outside), (10, 0));
+        assert_eq!(stage.crowd.stats().animated, 10);
         // One that comes back is animated at once.
         let near = stage.spawn(Affine3A::from_rotation_y(0.3), "Walk");
         let (seen, stats) = stage.look(setup, &camera(), false);
-        assert_eq!((stats.shown, stats.animated), (1, 1));
+        assert_eq!((stats.shown, stage.crowd.stats().animated), (1, 1));
         assert!(covered(&seen) > 100);
         stage.crowd.live_mut(near).play(Play::REST).unwrap();
         stage.destroy(setup);

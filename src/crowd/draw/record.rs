@@ -88,12 +88,6 @@ impl Frame<'_> {
             };
             recorder.begin(shadow);
             recorder.solid();
-            // The GPU's counts of this view, some frames ago.
-            let late = crowd.frame.read_back.get(view.index as usize);
-            crowd
-                .frame
-                .counters
-                .drew(0, late.map_or(0, |late| late.triangles));
             if pass.target.kind == PassKind::Color {
                 recorder.blended();
             }

@@ -115,11 +115,6 @@ impl Crowd {
             span!("cull");
             let (shown, visibility) = (&mut scene.shown, &mut scene.visibility);
             shown.decide(views, visibility, &scene.instances, &scene.characters);
-            let counts = match scene.visibility.is_on_gpu() {
-                true => &frame.read_back,
-                false => scene.shown.counts(),
-            };
-            frame.counters.shown(counts);
         }
         span!("write");
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
