@@ -157,9 +157,8 @@ mod crowd;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    Actor, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot, IkReport, IkSolver,
-    IkTarget, JointRef, NameOrId, Play, Playing, Pose, ReplaceIssue, RootMotionMode, ShowPose,
-    SpringMode,
+    Actor, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot, IkSolver, IkTarget,
+    JointRef, NameOrId, Play, Playing, Pose, ReplaceIssue, RootMotionMode, ShowPose, SpringMode,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;

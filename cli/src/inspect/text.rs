@@ -377,7 +377,7 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
     }
     for name in model.event_names() {
         let of = (0..model.clips().len() as u16).map(|clip| model.events(Id::new(clip)));
-        let count = of.flatten().filter(|(one, _)| *one == **name);
+        let count = of.flatten().filter(|(one, _)| *one == &**name);
         row("event", name, plural(count.count(), "time"));
     }
     if let Some(machine) = model.state_machine() {
