@@ -263,10 +263,11 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
             .attach_to(Attachment::new(horse, Id::<Joint>::new(2)).at(up))
             .unwrap();
         for child in [sword, shield] {
-            crowd
-                .live_mut(child)
-                .attach_to(Attachment::new(rider, Id::<Joint>::new(1)).at(up))
-                .unwrap();
+            let stays = Attachment {
+                outlives_parent: true,
+                ..Attachment::new(rider, Id::<Joint>::new(1)).at(up)
+            };
+            crowd.live_mut(child).attach_to(stays).unwrap();
             let outlives = |attachment: Attachment<'_>| attachment.outlives_parent;
             assert_eq!(
                 crowd

@@ -7,6 +7,7 @@ use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::collections::HashMap;
+use throng::Id;
 use throng::animator::{ActorId, Animator, Play, PlayRecord};
 use throng::character::{AnimationDesc, Character};
 use throng::import::RawCharacter;

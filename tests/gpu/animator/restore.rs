@@ -260,8 +260,8 @@ fn a_crowd_without_room_or_characters_refuses() {
             refuse("/characters/0/list/0/0", 1.into()).says("…do not belong…");
             refuse("/free/0", 0.into()).says("…free indices…");
             refuse("/attachments/0/child", 0.into()).says("…parents first…");
-            refuse("/attachments/0/attachment/parent/generation", 9.into()).says("…parents…");
-            refuse("/attachments/0/attachment/socket/joint", 99.into()).says("…joint 99…");
+            refuse("/attachments/0/link/parent/generation", 9.into()).says("…parents…");
+            refuse("/attachments/0/link/socket/joint", 99.into()).says("…joint 99…");
             refuse("/instances/0/appearance/skinning_stage", "Cpu".into()).says("…cpu_skinning…");
             crowd.restore(&saved).unwrap();
             assert_eq!(pictures(setup, crowd, frames_in_flight, on, 0.5), want);
