@@ -2,7 +2,7 @@
 
 use super::job::{IkJob, IkPose, expect_axis};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
-use super::report::IkReport;
+use super::report::{IkReport, MAX_LEGS};
 use super::two_bone::{Pole, TwoBone, TwoBoneTarget};
 use crate::error::{Result, expect_all_finite, expect_cap, expect_in, expect_len};
 use crate::id::Id;
@@ -154,7 +154,7 @@ struct Placed {
 
 impl FootPlacement {
     /// The most legs that a character can have.
-    pub const MAX_LEGS: usize = 8;
+    pub const MAX_LEGS: usize = MAX_LEGS;
 
     /// Creates a job for these legs, with +Y up.
     ///

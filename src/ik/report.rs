@@ -1,6 +1,10 @@
 //! The results of solvers.
 
+#[cfg(doc)]
 use super::feet::FootPlacement;
+
+/// See [`FootPlacement::MAX_LEGS`].
+pub(super) const MAX_LEGS: usize = 8;
 
 /// The result of a solver for a target.
 ///
@@ -52,7 +56,7 @@ pub enum IkReport {
         /// The distance that the pelvis moved up, in metres.
         pelvis_m: f32,
         /// The remaining distance of each ankle, `None` for a leg that was not solved.
-        legs_m: [Option<f32>; FootPlacement::MAX_LEGS],
+        legs_m: [Option<f32>; MAX_LEGS],
     },
 }
 

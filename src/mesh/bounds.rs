@@ -79,7 +79,7 @@ impl Aabb {
     /// of depth: for box selection, labels and scissors.
     ///
     /// `clip_from_world` is a view-projection matrix for depth 0..1, normal or reversed, such as
-    /// [`View::clip_from_world`](crate::View::clip_from_world). The box is in the matrix's world.
+    /// [`Eye::clip_from_world`](crate::Eye::clip_from_world). The box is in the matrix's world.
     ///
     /// The result is the least and the greatest corner in normalised device coordinates: the
     /// picture is −1..1 in x and y, and the rectangle may reach beyond. y points as in the clip
