@@ -43,6 +43,8 @@ layout(push_constant) uniform Push {
     uint attachments_at;  // in rows of the work buffer
     uint count;
     uint level;           // of those that are placed: their parents are of lower ones
+    uint centers_at;      // in rows of the table
+    uint reserved;
 };
 
 bool is_valid(const vec4 row) {
@@ -67,14 +69,15 @@ void write(const uint lane, const uint instance, const vec4 a, const vec4 b, con
                          dot(z, z) + across.y + across.z);
         float scale = sqrt(max(max(sums.x, sums.y), sums.z)) * (1.0 + ROUNDING);
         vec3 translation = vec3(a.w, b.w, c.w);
-        vec3 center = x * sphere.x + y * sphere.y + z * sphere.z + translation;
-        float summed = length(sphere.xyz) * scale + length(translation);
+        vec3 center = x * sphere.x + y * sphere.y + z * sphere.z;
+        float summed = 2.0 * length(sphere.xyz) * scale;
         float radius = sphere.w * scale + summed * ROUNDING;
         uint actor = actors_at + instance * ACTOR_ROWS;
         vec4 rest = table_rows[actor + 1u];
         uint flags = floatBitsToUint(rest.z) & ~ACTOR_FLIPPED;
         flags |= normal_row(a.xyz, b.xyz, c.xyz, 0u).w < 0.0 ? ACTOR_FLIPPED : 0u;
-        table_rows[actor] = vec4(center, radius);
+        table_rows[centers_at + instance] = vec4(center, 0.0);
+        table_rows[actor] = vec4(center + translation, radius);
         table_rows[actor + 1u] = vec4(scale, rest.y, uintBitsToFloat(flags), rest.w);
     }
 }

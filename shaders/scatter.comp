@@ -25,6 +25,7 @@ layout(push_constant) uniform Push {
     uint actors_at;  // rows before the actors
     uint levels_at;  // words before the levels that views had of each instance
     uint shown_at;   // words before those of shown.glsl
+    uint centers_at;  // rows before the centres of spheres
 };
 
 #include "include/actor.glsl"
@@ -38,6 +39,10 @@ vec4 normal_row_of(const uint change, const uint row) {
     vec2 words = changes[change + 5u].xy;  // the engine's own word, stamp
     value.w = row == 0u ? value.w : row == 1u ? words.x : words.y;
     return value;
+}
+
+vec3 position_of(const uint change) {
+    return vec3(changes[change].w, changes[change + 1u].w, changes[change + 2u].w);
 }
 
 // One invocation writes one row, so that neighbours write neighbouring memory.
@@ -66,8 +71,16 @@ void main() {
     uint actor = number * ACTOR_ROWS;
     if (row < INSTANCE_ROWS + ACTOR_ROWS) {
         row -= INSTANCE_ROWS;
-        table[actors_at + index * ACTOR_ROWS + row] = actors[actor + row];
-    } else if ((floatBitsToUint(actors[actor + 1u].z) & ACTOR_NEW) != 0u) {
+        vec4 value = actors[actor + row];
+        if (row == 0u) {
+            precise vec3 center = value.xyz + position_of(change);
+            value.xyz = center;
+        }
+        table[actors_at + index * ACTOR_ROWS + row] = value;
+        return;
+    }
+    table[centers_at + index] = vec4(actors[actor].xyz, 0.0);
+    if ((floatBitsToUint(actors[actor + 1u].z) & ACTOR_NEW) != 0u) {
         levels[levels_at + index] = 0u;
     }
 }

@@ -118,10 +118,13 @@ struct ThrongView {
     uvec2 ring_palettes;     // device address of this frame's palettes in the ring
     uint history_instances;  // number of instances in the last frame; 0 if there was none
     uint shadow_layers;      // of the shadow map
-    // These two have their values in views with a history, and in all views of a crowd that has a
+    // These three have their values in views with a history, and in all views of a crowd that has a
     // motion pass.
     mat4 steady_clip_from_world;    // without jitter
     mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
+    // xyz: the present origin in the world space of that frame, in which its positions are. It is
+    // 0 unless Crowd::shift_origin was called since.
+    vec4 history_origin;
     mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth; those of the shadow map
 #ifdef THRONG_MULTIVIEW
     ThrongEye eyes[THRONG_EYES];  // by gl_ViewIndex

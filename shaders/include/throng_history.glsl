@@ -10,10 +10,13 @@ struct ThrongPast {
 };
 
 // The present stands in if there was no last frame, or if the instance was spawned or teleported
-// since.
+// since. Transforms are in the world space of that frame: see throng_view.history_origin.
 ThrongPast throng_previous(const uint instance) {
     ThrongPast past = ThrongPast(throng_instances[instance].world_from_model,
                                  throng_pose(instance), throng_instances[instance].skinned);
+    for (uint row = 0u; row < 3u; ++row) {
+        past.world_from_model[row].w += throng_view.history_origin[row];
+    }
     if (instance < throng_view.history_instances) {
         ThrongRecords table = ThrongRecords(throng_view.history[0].xy);
         if (table.records[instance].stamp == throng_instances[instance].stamp) {
@@ -36,7 +39,7 @@ float throng_past_skinned(const ThrongPast past, const uint at) {
     return uintBitsToFloat(throng_skinned[at]);
 }
 
-// A vertex's position in the world in the last frame of the view.
+// A vertex's position in the world in the last frame of the view, in the world space of that frame.
 vec3 throng_previous_position(const ThrongPast past, const uint primitive, const uint vertex) {
     vec3 model;
     if (throng_has(primitive, THRONG_READS_SKINNED) && past.skinned != THRONG_NONE) {

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, expect_index};
 use crate::grow::reserve_all;
 use crate::mesh::Sphere;
 use crate::motion::Inertialisation;
+use crate::skeleton::Shift;
 use core::hint::black_box;
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
@@ -106,12 +107,33 @@ impl ActorState {
         self.springs.take_over(&from.springs);
     }
 
+    /// Takes its transforms to another origin, apart from those of spring bones.
+    pub(super) fn shift_world(&mut self, shift: &Shift) {
+        let mut world = self.world.into();
+        shift.place(&mut world);
+        self.world = world.into();
+        if let Some(root) = &mut self.root {
+            root.transform.translation -= shift.offset;
+        }
+    }
+
+    /// Takes what a snapshot had to another origin.
+    pub(super) fn shift_saved(&mut self, library: &Library, shift: Option<&Shift>) {
+        if let Some(shift) = shift {
+            self.shift_world(shift);
+            self.springs.shift_game(&library.springs, shift);
+        }
+    }
+
     /// Goes back to a snapshot since which it was moved, by root motion or by the caller, and
     /// nothing else happened to it.
-    pub(super) fn rewind(&mut self, from: &Self, library: &Library) {
+    pub(super) fn rewind(&mut self, from: &Self, library: &Library, shift: Option<&Shift>) {
         (self.passed_s, self.world) = (from.passed_s, from.world);
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
             own.clone_from(from);
+        }
+        if let Some(shift) = shift {
+            self.shift_world(shift);
         }
         let world = self.world.into();
         self.springs

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::grow::grown;
 use crate::id::Id;
 use crate::palette::PaletteFormat;
-use crate::skeleton::Joint;
+use crate::skeleton::{Joint, Shift};
 use glam::Affine3A;
 use std::sync::Arc;
 
@@ -122,6 +122,15 @@ impl Animator {
     pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
         self.moved(id.index);
         self.actors[id.index].put(&self.library, world, jump);
+    }
+
+    /// Takes all actors to another origin of world space.
+    pub(crate) fn shift_origin(&mut self, shift: &Shift) {
+        let alive = self.actors.list.iter_mut().filter(|actor| actor.is_alive());
+        for actor in alive {
+            actor.shift_world(shift);
+            actor.springs.shift(&self.library.springs, shift);
+        }
     }
 
     /// Lets the root motion of a living actor continue from its world transform.

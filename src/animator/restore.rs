@@ -7,12 +7,15 @@ use super::snapshot::{ActorSnapshot, AnimatorSnapshot, Rows};
 use super::state::{BlendPlay, SpringMode};
 use super::step::BATCH;
 use super::work::Place;
+use crate::skeleton::Shift;
 use crate::state_machine::StateMachine;
 use core::hint::black_box;
 
 impl Animator {
     /// Brings all actors back to a snapshot that [`Self::check`] has accepted.
-    pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot) {
+    ///
+    /// `shift` takes world space of the snapshot to that of the present, if they differ.
+    pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot, shift: Option<&Shift>) {
         let rows = &from.rows;
         let since = self.edits.since(rows.saved);
         (self.now_s, self.shown_s) = (rows.now_s, rows.now_s);
@@ -39,7 +42,7 @@ impl Animator {
                 Some(since) if eras.changed <= since => {
                     if eras.moved() > since {
                         let saved = &rows.list[place.actor as usize];
-                        self.actors[place.actor].rewind(saved, &self.library);
+                        self.actors[place.actor].rewind(saved, &self.library, shift);
                         self.moved(place.actor);
                     }
                 }
@@ -49,7 +52,7 @@ impl Animator {
         for batch in list.chunks(BATCH) {
             batch.iter().for_each(|place| self.fetch_row(rows, place));
             for place in batch {
-                self.restore_row(rows, place);
+                self.restore_row(rows, place, shift);
             }
         }
         self.work.restored = list;
@@ -69,7 +72,7 @@ impl Animator {
     }
 
     /// Brings an actor back to a row.
-    fn restore_row(&mut self, rows: &Rows, place: &Place) {
+    fn restore_row(&mut self, rows: &Rows, place: &Place, shift: Option<&Shift>) {
         let (index, state) = (place.actor, &rows.list[place.actor as usize]);
         let (records, blends) = rows.own(place);
         self.forget(index);
@@ -77,7 +80,9 @@ impl Animator {
         let own = actor.layers.records(&self.pools);
         let same_id = actor.id(index) == state.id(index);
         let keeps = same_id && actor.reaches_as(own, (state, records));
-        self.actors[index].take_over_all(state);
+        let actor = &mut self.actors[index];
+        actor.take_over_all(state);
+        actor.shift_saved(&self.library, shift);
         self.take(index, records, (blends, keeps));
     }
 
@@ -135,7 +140,9 @@ impl Animator {
     }
 
     /// Brings an actor back to a snapshot that [`Self::check_one`] has accepted.
-    pub(crate) fn restore_one(&mut self, index: u32, from: &ActorSnapshot) {
+    ///
+    /// `shift` is as in [`Self::restore_checked`].
+    pub(crate) fn restore_one(&mut self, index: u32, from: &ActorSnapshot, shift: Option<&Shift>) {
         let times_s = [from.rows.now_s, self.now_s];
         if let Some(id) = self.actors.id(index) {
             self.queue.replace_early(id, &from.rows.queue, times_s);
@@ -145,6 +152,7 @@ impl Animator {
             self.rooted -= usize::from(actor.is_rooted());
             self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
             actor.take_over(state);
+            actor.shift_saved(&self.library, shift);
             actor.clock.go_on(times_s[0], times_s[1]);
             self.take(index, records, (blends, false));
             Ok(())

@@ -283,7 +283,7 @@ impl Animator {
     ///   represent.
     pub fn restore(&mut self, from: &AnimatorSnapshot) -> Result<()> {
         self.check(from)?;
-        self.restore_checked(from);
+        self.restore_checked(from, None);
         Ok(())
     }
 
@@ -443,7 +443,7 @@ impl Actor<&mut Animator> {
     /// The same as [`Animator::restore`]. The actor is unchanged then.
     pub fn restore(&mut self, from: &ActorSnapshot) -> Result<()> {
         self.animator.check_one(from)?;
-        self.animator.restore_one(self.id().index, from);
+        self.animator.restore_one(self.id().index, from, None);
         Ok(())
     }
 }

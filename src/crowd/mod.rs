@@ -16,6 +16,8 @@
 //! | [`skin`] | stage skin: vertices that are deformed before they are drawn |
 //! | [`draw`] | stage draw: passes and their pipelines |
 //! | [`scene`] | characters and instances together |
+//! | [`origin`] | the origin of world space |
+//! | [`shift`] | shifts of the origin: large worlds; stage shift |
 //! | [`update`] | moves the game to a time |
 //! | [`frame`] | begin, prepare and end of a frame; stages scatter and history |
 
@@ -28,9 +30,11 @@ mod frame;
 mod ids;
 mod instances;
 mod memory;
+mod origin;
 mod pending;
 mod poses;
 mod scene;
+mod shift;
 mod skin;
 mod stats;
 mod table;
@@ -69,6 +73,7 @@ use crate::pass::draw::DrawPass;
 use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::shadow_map::ShadowInput;
+use crate::pass::shift::ShiftPass;
 use crate::pass::skin::SkinPipeline;
 use animators::Animators;
 use core::cell::RefCell;
@@ -102,6 +107,7 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///
 /// # Spaces
 /// Instance transforms and views are relative to a common origin that the engine chooses.
+/// [`Crowd::shift_origin`] moves it, for large worlds.
 ///
 /// ```no_run
 /// use throng::ash::vk;
@@ -147,6 +153,7 @@ pub(crate) struct Pipelines {
     pub(crate) set_layout: SetLayout,
     pub(crate) shadow: ShadowInput,
     pub(crate) scatter: ScatterPass,
+    pub(crate) shift: ShiftPass,
     /// If the GPU culls.
     pub(crate) cull: Option<CullPass>,
     /// If the GPU poses instances.
@@ -162,7 +169,7 @@ pub(crate) struct Pipelines {
 }
 
 destroy_fields!(
-    Pipelines, &'a Device: passes, skin, scatter, cull, animate, attach, shadow, set_layout
+    Pipelines, &'a Device: passes, skin, shift, scatter, cull, animate, attach, shadow, set_layout
 );
 
 impl Pipelines {
@@ -172,6 +179,9 @@ impl Pipelines {
         let set_layout = Guard::new(device, SetLayout::new(device)?);
         let shadow = ShadowInput::new(device)?;
         let scatter = ScatterPass::new(device, culls)?;
+        // SAFETY: the layout is that of the scatter pass, which lives as long.
+        let shift = unsafe { ShiftPass::new(device, scatter.set_layout()) }?;
+        let shift = Guard::new(device, shift);
         let cull = culls.then(|| CullPass::new(device)).transpose()?;
         let animate = animates.then(|| AnimatePipeline::new(device)).transpose()?;
         let animate = animate.map(|animate| Guard::new(device, animate));
@@ -180,6 +190,7 @@ impl Pipelines {
             set_layout: set_layout.keep(),
             shadow: shadow.keep(),
             scatter: scatter.keep(),
+            shift: shift.keep(),
             cull: cull.map(Guard::keep),
             animate: animate.map(Guard::keep),
             attach: None,

@@ -10,6 +10,7 @@ use crate::crowd::instances::picture::Picture;
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::memory::work::{GrownCounts, WorkLayout};
+use crate::crowd::origin::Origin;
 use crate::crowd::poses::Poses;
 use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
@@ -30,6 +31,7 @@ pub(crate) struct Scene {
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,
     pub(crate) picture: Picture,
+    pub(crate) origin: Origin,
     pub(crate) visibility: Visibility,
     /// The instances that the views of the frame show.
     pub(crate) shown: Shown,
@@ -45,6 +47,7 @@ impl Scene {
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             picture: Picture::default(),
+            origin: Origin::default(),
             visibility: Visibility::default(),
             shown: Shown::default(),
             poses: Poses {
@@ -257,6 +260,7 @@ impl Scene {
     /// Notes that a frame has uploaded all changes.
     pub(crate) fn mark_uploaded(&mut self) {
         self.visibility.end_posing();
+        self.origin.mark_uploaded();
         self.instances.mark_uploaded();
         self.attachments.gpu.changed.mark_uploaded();
         self.characters.mark_uploaded();
@@ -324,6 +328,7 @@ impl Scene {
     /// Undoes the uploads of the frame prepared last, which is never submitted.
     pub(crate) fn mark_lost(&mut self) {
         self.instances.mark_lost();
+        self.origin.mark_lost();
         self.attachments.gpu.changed.mark_lost();
         self.characters.mark_lost();
         self.visibility.abandon_frame();

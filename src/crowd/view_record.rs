@@ -22,6 +22,7 @@ impl View {
             clip_from_world: eye.clip_from_world,
             steady_clip_from_world: eye.steady_clip_from_world,
             previous_clip_from_world: eye.previous_clip_from_world,
+            history_origin: past.origin.as_vec3().extend(0.0).to_array(),
             history: past.addresses,
             ring_palettes,
             history_instances: past.instances,

@@ -360,6 +360,8 @@ pub(crate) struct GpuView {
     pub steady_clip_from_world: [[f32; 4]; 4],
     /// Columns of the clip matrix in the view's last frame, without jitter. For motion vectors.
     pub previous_clip_from_world: [[f32; 4]; 4],
+    /// The present origin in the world space of the view's last frame, and 0.
+    pub history_origin: [f32; 4],
     /// Columns; x and y go from 0 to 1, z is depth.
     ///
     /// The CPU writes only those of the shadow map's layers.
@@ -416,11 +418,12 @@ impl GpuView {
 
 /// The state of an instance that the cull stage reads.
 ///
-/// Actors follow the instances in their buffer.
+/// Actors follow the instances in their buffer. There the centre is in world space, and behind them
+/// are the centres as they are here, which the stage shift reads.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuActor {
-    /// Centre of its bounding sphere in world space.
+    /// Centre of its bounding sphere, from its position, in the directions of world space.
     pub center: [f32; 3],
     /// Radius of that sphere.
     pub radius: f32,
@@ -564,14 +567,14 @@ const _: () = {
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
-    assert!(size_of::<GpuView>() == 576);
+    assert!(size_of::<GpuView>() == 592);
     assert!(offset_of!(GpuView, eye) == 64);
     assert!(offset_of!(GpuView, shadow_texel) == 92);
     assert!(offset_of!(GpuView, history) == 144);
     assert!(offset_of!(GpuView, ring_palettes) == 176);
     assert!(offset_of!(GpuView, history_instances) == 184);
     assert!(offset_of!(GpuView, steady_clip_from_world) == 192);
-    assert!(offset_of!(GpuView, shadow_from_world) == 320);
+    assert!(offset_of!(GpuView, shadow_from_world) == 336);
     assert!(size_of::<GpuActor>() == 48);
     assert!(size_of::<GpuAttachment>() == 96);
     assert!(offset_of!(GpuAttachment, child) == 64);

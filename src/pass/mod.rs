@@ -3,6 +3,7 @@
 //! | stage | here | shader | CPU |
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
+//! | shift | [`shift`] | `shift.comp` | `src/crowd/shift.rs` |
 //! | cull, scan, allocate_rows, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `allocate_rows.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
 //! | attach | [`attach`] | `attach.comp` | `src/crowd/instances/follow.rs` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
@@ -26,5 +27,6 @@ pub(crate) mod pipelines;
 pub(crate) mod push;
 pub(crate) mod scatter;
 pub(crate) mod shadow_map;
+pub(crate) mod shift;
 pub(crate) mod skin;
 pub(crate) mod subpass;

@@ -16,6 +16,25 @@ pub(crate) struct ScatterPush {
     pub(crate) levels_at: u32,
     /// The start of the counters of `shown.glsl` in the table, in words.
     pub(crate) shown_at: u32,
+    /// The start of the centres of spheres in the table, in rows of 16 bytes.
+    pub(crate) centers_at: u32,
+}
+
+/// The stage shift.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct ShiftPush {
+    /// The offset of the origin, and 0.
+    pub(crate) offset: [f32; 4],
+    /// What rounding left of the offset, and 0.
+    pub(crate) rest: [f32; 4],
+    /// The number of records of the table.
+    pub(crate) count: u32,
+    /// The start of the actors in the table, in rows of 16 bytes.
+    pub(crate) actors_at: u32,
+    /// The start of the centres of spheres in the table, in rows of 16 bytes, or 0 if there are no
+    /// actors.
+    pub(crate) centers_at: u32,
 }
 
 /// The stages from cull to args: starts and numbers of everything in the work buffer.
@@ -71,6 +90,10 @@ pub(crate) struct AttachPush {
     pub(crate) attachments_at: u32,
     pub(crate) count: u32,
     pub(crate) level: u32,
+    /// The start of the centres of spheres in the table, in rows of 16 bytes.
+    pub(crate) centers_at: u32,
+    /// Zero.
+    pub(crate) reserved: u32,
 }
 
 /// The stage animate. Its shader documents the fields.

@@ -13,7 +13,8 @@ use ash::vk;
 const WORKGROUP: u32 = 128;
 /// Rows of 16 bytes of an instance.
 const INSTANCE_ROWS: u32 = size_of::<GpuInstance>() as u32 / 16;
-/// The rows of an instance and of its actor, and one more for its levels of detail.
+/// The rows of an instance and of its actor, and one more for its levels of detail and the centre of
+/// its sphere.
 const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16 + 1;
 
 /// The most workgroups in a direction that every device can dispatch (`maxComputeWorkGroupCount`).
@@ -65,6 +66,11 @@ impl ScatterPass {
         // SAFETY: the module is the crate's own, compiled for such a layout.
         unsafe { compute.add(device, name, spirv::SCATTER_COMP, &[WORKGROUP, rows]) }?;
         Ok(compute.map(|compute| Self { compute, rows }))
+    }
+
+    /// The layout of its sets.
+    pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
+        self.compute.set_layout()
     }
 
     pub(crate) fn pipeline(&self) -> vk::Pipeline {

@@ -11,6 +11,7 @@ pub(crate) mod joints;
 mod mask;
 mod name_match;
 pub(crate) mod role;
+mod shift;
 mod socket;
 
 pub(crate) use armatures::Armatures;
@@ -18,4 +19,5 @@ pub use joints::{Joint, Skeleton, Transform};
 pub(crate) use joints::{NO_PARENT, rest_model_pose};
 pub use mask::Mask;
 pub(crate) use name_match::{NameMatch, match_names};
+pub(crate) use shift::Shift;
 pub use socket::Socket;

@@ -5,7 +5,7 @@ use super::rig::{NONE, SpringRig};
 use super::step::{Motion, SpringScratch, Step, mix};
 use crate::clone::clone_fields;
 use crate::error::{Result, expect_all_finite, expect_finite, expect_in, expect_len};
-use crate::skeleton::Transform;
+use crate::skeleton::{Shift, Transform};
 use glam::{Affine3A, Vec3};
 
 /// The time without evaluation after which chains start anew, in seconds. It is the same for a
@@ -124,6 +124,18 @@ impl SpringState {
                 *tails.0 = to_from.transform_point3(*tails.0);
                 *tails.1 = to_from.transform_point3(*tails.1);
             }
+        }
+    }
+
+    /// Takes the chains to another origin of world space.
+    pub(crate) fn shift(&mut self, rig: &SpringRig, shift: &Shift) {
+        let places = [&mut self.world, &mut self.placed].into_iter();
+        for place in places.chain(&mut self.anchors).chain(&mut self.late) {
+            shift.place(place);
+        }
+        let tails = self.now.iter_mut().zip(&mut self.before);
+        for (_, (now, before)) in rig.links.iter().zip(tails).filter(|it| it.0.center == NONE) {
+            (*now, *before) = (shift.point(*now), shift.point(*before));
         }
     }
 

@@ -102,6 +102,7 @@ fn what_is_forgotten_is_named() {
             "PIPELINE_LAYOUT \"throng pass\"",
             "PIPELINE \"throng pass\"",
             "PIPELINE \"throng scatter\"",
+            "PIPELINE \"throng shift\"",
             "PIPELINE \"throng skin\"",
         ];
         if config.profile {

@@ -18,11 +18,11 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         let cache = counted.cache.as_raw();
         batches();
         let mut crowd = counted.crowd(setup, 1, SMALL);
-        // Scatter and skin, six for the stage cull, and the stage attach.
+        // Scatter, shift and skin, six for the stage cull, and the stage attach.
         let compute = match stages() {
-            Stages::Gpu => 9,
-            Stages::GpuCull => 8,
-            _ => 2,
+            Stages::Gpu => 10,
+            Stages::GpuCull => 9,
+            _ => 3,
         };
         assert_eq!(batches(), vec![(cache, 1); compute]);
         assert_eq!(crowd.pipelines().count(), compute);

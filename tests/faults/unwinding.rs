@@ -310,7 +310,7 @@ fn a_pass_that_fails_is_not_there() {
                 "vkCreateShaderModule"
             ])
         );
-        // The pipelines of scatter and skin, of the GPU's stages, and of skin for the
+        // The pipelines of scatter, shift and skin, of the GPU's stages, and of skin for the
         // drawing's mesh. Two materials in the drawing, before and after instances had deformed
         // vertices. Two materials in this pass.
         let stages = match stages() {
@@ -318,7 +318,7 @@ fn a_pass_that_fails_is_not_there() {
             Stages::GpuCull => 6,
             _ => 0,
         };
-        assert_eq!(pipelines, 3 + stages + 4 + 2);
+        assert_eq!(pipelines, 4 + stages + 4 + 2);
     });
 }
 

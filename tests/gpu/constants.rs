@@ -312,5 +312,5 @@ fn no_workgroup_size_is_a_number() {
             );
         }
     }
-    assert_eq!(count, 10);
+    assert_eq!(count, 11);
 }

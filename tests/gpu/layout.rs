@@ -1,6 +1,8 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
-use crate::push_layout::{AnimatePush, AttachPush, CullPush, DrawPush, ScatterPush, SkinPush};
+use crate::push_layout::{
+    AnimatePush, AttachPush, CullPush, DrawPush, ScatterPush, ShiftPush, SkinPush,
+};
 use crate::shader_layout::{
     GpuChange, GpuEye, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
 };
@@ -110,8 +112,8 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongView",
             size_of::<GpuView>(),
             members!(GpuView: clip_from_world, steady_clip_from_world, previous_clip_from_world,
-                eye, sun_direction, shadow_texel, sun_color, shadow_bias, sky_color, jitter_x,
-                ground_color, jitter_y, history, ring_palettes, history_instances,
+                history_origin, eye, sun_direction, shadow_texel, sun_color, shadow_bias, sky_color,
+                jitter_x, ground_color, jitter_y, history, ring_palettes, history_instances,
                 shadow_layers, shadow_from_world),
         ),
         (
@@ -185,12 +187,18 @@ fn push_constants_lie_as_the_shaders_have_them() {
         (
             "scatter.comp",
             "Push",
-            members!(ScatterPush: change_count, actors_at, levels_at, shown_at),
+            members!(ScatterPush: change_count, actors_at, levels_at, shown_at, centers_at),
+        ),
+        (
+            "shift.comp",
+            "Push",
+            members!(ShiftPush: offset, rest, count, actors_at, centers_at),
         ),
         (
             "attach.comp",
             "Push",
-            members!(AttachPush: plays, now, actors_at, attachments_at, count, level),
+            members!(AttachPush: plays, now, actors_at, attachments_at, count, level, centers_at,
+                reserved),
         ),
         (
             "animate.comp",

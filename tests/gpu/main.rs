@@ -44,6 +44,7 @@ mod misuse;
 mod model;
 mod more_validation;
 mod motion;
+mod origin;
 mod other_device;
 mod parts;
 mod passes;

@@ -8,7 +8,7 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 32] = [
+const MODULES: [(&str, usize); 33] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
@@ -18,7 +18,8 @@ const MODULES: [(&str, usize); 32] = [
     ("motion_multiview.vert", 48_800),
     ("motion_mask_multiview.vert", 52_300),
     ("skin.comp", 52_600),
-    ("scatter.comp", 9_700),
+    ("scatter.comp", 10_900),
+    ("shift.comp", 4_000),
     ("budget.comp", 21_300),
     ("cull.comp", 32_000),
     ("scan.comp", 10_800),

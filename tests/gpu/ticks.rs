@@ -88,7 +88,7 @@ impl Game {
         let id = ids[rng.below(ids.len())];
         let other = ids[rng.below(ids.len())];
         let mut it = self.crowd.live_mut(id);
-        match rng.below(13) {
+        match rng.below(14) {
             0 if rng.chance(3) => self.crowd.despawn(id).unwrap(),
             0 => _ = it.set_parameter("go", true),
             1 => {
@@ -115,6 +115,12 @@ impl Game {
                     ..of
                 });
                 stays.map_or(Ok(()), |of| it.attach_to(of)).unwrap();
+            }
+            13 => {
+                let offset = transform(rng).translation.round();
+                self.crowd
+                    .shift_origin(Vec3::from(offset).as_dvec3())
+                    .unwrap();
             }
             11 => it
                 .set_time_scale([0.0, 0.5, 1.0, 2.0][rng.below(4)])

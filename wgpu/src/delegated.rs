@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::frame::Frame;
 use core::ops::Deref;
 use throng::character::Character;
-use throng::glam::Affine3A;
+use throng::glam::{Affine3A, DVec3};
 use throng::skin::{CullMode, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
@@ -138,6 +138,8 @@ delegated! {
         try_mut instance_mut(id: InstanceId) -> Instance<&mut throng::Crowd>;
         /// Moves many instances.
         try_mut set_transforms(transforms: &[(InstanceId, Affine3A)]) -> ();
+        /// Moves the origin of world space.
+        try_mut shift_origin(offset: DVec3) -> ();
         /// Finds the nearest hit of a ray.
         try_mut pick(ray: &Ray, cull: CullMode, view_mask: u32) -> Option<InstanceHit>;
         /// Finds all hits of a ray.

@@ -2,7 +2,7 @@
 
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
-use crate::skeleton::Transform;
+use crate::skeleton::{Shift, Transform};
 use crate::spring::{SpringRig, SpringState};
 use glam::Affine3A;
 
@@ -131,6 +131,21 @@ impl Springs {
     pub(crate) fn set_world(&mut self, rig: &SpringRig, world: &Affine3A, jump: bool) {
         for state in self.states() {
             move_to(state, rig, world, jump);
+        }
+    }
+
+    /// Takes both states to another origin of world space.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn shift(&mut self, rig: &SpringRig, shift: &Shift) {
+        for state in self.states() {
+            state.shift(rig, shift);
+        }
+    }
+
+    /// The same as [`Self::shift`], for the game alone.
+    pub(crate) fn shift_game(&mut self, rig: &SpringRig, shift: &Shift) {
+        if let Some(game) = self.0.as_mut().and_then(|states| states.game.as_mut()) {
+            game.shift(rig, shift);
         }
     }
 

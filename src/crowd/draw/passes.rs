@@ -236,7 +236,9 @@ impl Crowd {
             handle,
         };
         let pipelines = &self.pipelines;
-        let scatter = (GpuInstance::NONE, pipelines.scatter.pipeline());
+        let (scatter, shift) = (pipelines.scatter.pipeline(), pipelines.shift.pipeline());
+        let each = [("scatter", scatter), ("shift", shift)];
+        let each = each.map(|(stage, it)| compute(stage, (GpuInstance::NONE, it)));
         let skin = pipelines.skin.pipelines();
         let drawing = pipelines.passes.iter().flat_map(|(number, pass)| {
             pass.pipelines().map(move |(variant, handle)| PipelineInfo {
@@ -256,7 +258,7 @@ impl Crowd {
         let animate = animate.map(move |(.., it)| compute("animate", (GpuInstance::NONE, it)));
         let attach = pipelines.attach.iter().map(AttachPass::pipeline);
         let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
-        core::iter::once(compute("scatter", scatter))
+        each.into_iter()
             .chain(attach)
             .chain(cull)
             .chain(animate)

@@ -15,7 +15,7 @@ use crate::crowd::view::View;
 use crate::error::{Error, Result, expect_index};
 use crate::gpu::{Device, Gpu, destroy_fields};
 use ash::vk;
-use glam::Mat4;
+use glam::{DVec3, Mat4};
 
 /// The clip space of each eye of a view, if it has the eye.
 type Clips = [Option<Mat4>; View::MAX_EYES];
@@ -28,6 +28,8 @@ pub(crate) struct Past {
     pub(crate) clip_from_world: Clips,
     /// The number of records that the instance table had.
     pub(crate) instances: u32,
+    /// The present origin in the world space of that frame.
+    pub(crate) origin: DVec3,
     /// See [`GpuView::history`].
     pub(crate) addresses: [vk::DeviceAddress; 4],
 }
@@ -41,6 +43,8 @@ struct Last {
     half: u32,
     /// The words written to each of its sections.
     words: Words,
+    /// The sum of the shifts of the origin since.
+    origin: DVec3,
 }
 
 /// The CPU's state of the histories.
@@ -98,6 +102,7 @@ impl Histories {
             Some(Past {
                 clip_from_world: last.clip_from_world,
                 instances: (last.words[0] / RECORD_WORDS) as u32,
+                origin: last.origin,
                 addresses: [0, 1, 2, 3].map(address),
             })
         };
@@ -172,6 +177,7 @@ impl Histories {
                 }),
                 half,
                 words,
+                origin: DVec3::ZERO,
             });
         }
     }
@@ -192,6 +198,17 @@ impl Histories {
         }
         self.old = Some(replaced);
         None
+    }
+
+    /// Notes a shift of the origin.
+    ///
+    /// A history stays in the world space of its frame, in which its clip spaces are, too. So motion
+    /// vectors are measured from where that frame showed things, without another rounding.
+    pub(crate) fn shift(&mut self, offset: DVec3) {
+        let replaced = self.replaced.iter_mut().map(|(_, last)| last);
+        for last in self.last.iter_mut().chain(replaced).flatten() {
+            last.origin += offset;
+        }
     }
 
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.

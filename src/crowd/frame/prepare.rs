@@ -125,7 +125,7 @@ impl Crowd {
         frame.write_views(views, (shadow_edge, shows_motion), &mut out)?;
         let blended = self.desc.capacity.blended;
         scene.write_lists(views, &mut frame.sorted, blended, &mut out)?;
-        frame.counters.stats.changes = scene.write_changes(&mut out)?;
+        frame.counters.stats.changes = scene.write_changes(animators, &mut out)?;
         scene.write_skinned(&self.desc.threads, &mut frame.counters, &mut out)?;
         scene.write_plays(animators, &mut out)?;
         let frames = [

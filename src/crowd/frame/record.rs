@@ -7,7 +7,7 @@ use crate::crowd::memory::retire::Retired;
 use crate::crowd::memory::sections::{Part, SectionBytes};
 use crate::crowd::view::View;
 use crate::crowd::visibility::gpu::CullStep;
-use crate::pass::push::ScatterPush;
+use crate::pass::push::{ScatterPush, ShiftPush};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
@@ -33,6 +33,7 @@ impl Frame<'_> {
             self.record_uploads(cmd, &step.written);
             self.record_growth(cmd);
             self.end_scope(cmd, scope);
+            self.record_shift(cmd);
             if self.crowd.frame.counters.stats.changes > 0 {
                 let scope = self.begin_scope(cmd, "scatter");
                 self.record_scatter(cmd);
@@ -113,6 +114,7 @@ impl Frame<'_> {
             actors_at: (table.actors / 16) as u32,
             levels_at: (table.levels / 4) as u32,
             shown_at: (table.shown / 4) as u32,
+            centers_at: (table.centers / 16) as u32,
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
@@ -126,6 +128,49 @@ impl Frame<'_> {
             device.end_label(cmd);
             let then = Access::SHADER_READ | write;
             device.barrier(cmd, (stage, write), (DEFORMS, then));
+        }
+    }
+
+    /// Records the dispatch that takes the table to the present origin, between barriers.
+    ///
+    /// It comes before the scatter, whose records are at the present origin already. The barriers
+    /// are needed as there.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_shift(&self, cmd: vk::CommandBuffer) {
+        let crowd = &*self.crowd;
+        let [count, _] = crowd.scene.instances.uploaded();
+        let Some(shift) = crowd.scene.origin.waiting().filter(|_| count > 0) else {
+            return;
+        };
+        let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
+        let table = &buffers.table_layout;
+        let rows = |start: u64| (start / 16) as u32;
+        let push = ShiftPush {
+            offset: shift.high.extend(0.0).to_array(),
+            rest: shift.low.extend(0.0).to_array(),
+            count,
+            actors_at: rows(table.actors),
+            centers_at: if crowd.pipelines.cull.is_some() {
+                rows(table.centers)
+            } else {
+                0
+            },
+        };
+        let reads = Access::SHADER_READ | write;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive, and the table has that many records.
+        unsafe {
+            let scope = self.begin_scope(cmd, "shift");
+            device.barrier(cmd, (DEFORMS, write), (stage, reads));
+            device.begin_label(cmd, c"throng shift");
+            let set = buffers.scatter.first();
+            crowd.pipelines.shift.record(device, cmd, set, push);
+            device.end_label(cmd);
+            device.barrier(cmd, (stage, write), (DEFORMS, reads));
+            self.end_scope(cmd, scope);
         }
     }
 

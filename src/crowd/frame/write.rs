@@ -1,6 +1,8 @@
 //! Writes the records of a frame: views, visible lists and changed instances.
 
+use crate::crowd::animators::Animators;
 use crate::crowd::frame::state::FrameState;
+use crate::crowd::instances::state::InstanceState;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
 use crate::crowd::scene::Scene;
@@ -9,6 +11,7 @@ use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::sorted::Sorted;
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuEye};
+use glam::Vec3;
 
 impl FrameState {
     /// Writes the views.
@@ -66,7 +69,11 @@ impl Scene {
     }
 
     /// Writes the records that changed. Returns their number.
-    pub(super) fn write_changes(&mut self, out: &mut FrameWriter<'_>) -> Result<u32> {
+    pub(super) fn write_changes(
+        &mut self,
+        animators: &Animators,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<u32> {
         while let Some(index) = self.visibility.noted.pop() {
             self.instances.changed.add(index);
         }
@@ -76,14 +83,22 @@ impl Scene {
         out.write(Part::Changes, 0, count)?.fill_with(records)?;
         out.write(Part::Indices, 0, count)?.copy_from(changed)?;
         if self.visibility.is_on_gpu() {
-            let actors = changed.iter().map(|index| self.actor(*index));
+            let actors = changed.iter().map(|index| self.actor(animators, *index));
             out.write(Part::Actors, 0, count)?.fill_with(actors)?;
         }
         Ok(count as u32)
     }
 
+    /// The centre of an instance's bounding sphere, as [`GpuActor`] has it.
+    fn center(&self, animators: &Animators, instance: &InstanceState) -> Vec3 {
+        let animator = animators.get(instance.character).filter(|_| instance.alive);
+        let center = animator.map(|animator| animator.sphere(instance.actor.index).center);
+        let world = instance.record.world_from_model.to_affine();
+        center.map_or(Vec3::ZERO, |center| world.transform_vector3(center))
+    }
+
     /// The record of an instance for the GPU's stages.
-    fn actor(&self, index: u32) -> GpuActor {
+    fn actor(&self, animators: &Animators, index: u32) -> GpuActor {
         let (instance, visibility) = (&self.instances[index], &self.visibility);
         let (sphere, hidden) = (visibility.sphere(index), visibility.hidden(index));
         let poses = self.poses.gpu.as_ref();
@@ -101,7 +116,7 @@ impl Scene {
         ];
         let flags = flags.into_iter().filter(|(is, _)| *is);
         GpuActor {
-            center: sphere.center.to_array(),
+            center: self.center(animators, instance).to_array(),
             radius: sphere.radius,
             scale: sphere.scale,
             mask: visibility.marks(index).views(),

@@ -5,7 +5,6 @@ use crate::crowd::Crowd;
 use crate::crowd::InstanceId;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::scene::Scene;
-use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
 use crate::mesh::PartId;
@@ -152,8 +151,8 @@ impl Crowd {
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
             let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
             let near = |index: &u32| {
-                let WorldSphere { center, radius, .. } = scene.visibility.sphere(*index);
-                let near = ray.reaches(center, radius)?;
+                let sphere = scene.visibility.sphere(*index);
+                let near = ray.reaches(sphere.center, sphere.reach())?;
                 is_shown(scene, *index).then_some((near, *index))
             };
             let mut shown: Vec<(f64, u32)> = loaded.members.iter().filter_map(near).collect();

@@ -8,11 +8,13 @@ use crate::crowd::instances::attachments::{Link, SavedAttachment};
 use crate::crowd::instances::control::check_tint;
 use crate::crowd::instances::handle::Instance;
 use crate::crowd::instances::state::InstanceState;
+use crate::crowd::origin::check_offset;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
 use core::ops::{Deref, DerefMut};
+use glam::DVec3;
 
 /// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
 /// everything else that decides their future.
@@ -35,6 +37,9 @@ use core::ops::{Deref, DerefMut};
 #[doc(alias("save", "saved game", "rollback", "replay"))]
 pub struct CrowdSnapshot {
     time_s: f64,
+    /// That of the crowd then.
+    #[cfg_attr(feature = "serde", serde(default))]
+    origin: DVec3,
     /// By character. One that was removed has no members.
     characters: Vec<Members>,
     /// By table index.
@@ -51,6 +56,9 @@ pub struct CrowdSnapshot {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InstanceSnapshot {
+    /// That of the crowd then.
+    #[cfg_attr(feature = "serde", serde(default))]
+    origin: DVec3,
     actor: ActorSnapshot,
     appearance: SavedAppearance,
 }
@@ -151,6 +159,12 @@ impl CrowdSnapshot {
         self.time_s
     }
 
+    /// [`Crowd::origin`] when it was taken, in metres.
+    #[must_use]
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
     /// The number of instances.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -177,7 +191,7 @@ impl Crowd {
     /// Saves all instances, and reuses the memory of an earlier snapshot.
     pub fn snapshot_into(&self, to: &mut CrowdSnapshot) {
         let scene = &self.scene;
-        to.time_s = self.time_s;
+        (to.time_s, to.origin) = (self.time_s, scene.origin.at);
         to.characters
             .resize_with(scene.characters.len(), Members::default);
         for (index, members) in (0..).zip(&mut to.characters) {
@@ -222,6 +236,12 @@ impl Crowd {
     /// To go on at another time of the clock, restore the instances one by one with
     /// [`Instance::restore`], which moves them to the crowd's present.
     ///
+    /// # Origin
+    /// [`Crowd::origin`] stays, and positions are taken to it from that of the snapshot
+    /// ([`Crowd::shift_origin`]). For a saved game, bring the origin of the new crowd to that of
+    /// the snapshot first, so that positions have few digits:
+    /// `crowd.shift_origin(saved.origin() - crowd.origin())`.
+    ///
     /// # Motion vectors
     /// In the first frame after a restore, every instance moves as after
     /// [`Instance::teleport`]: motion vectors have the camera's motion alone.
@@ -250,13 +270,14 @@ impl Crowd {
             list: Vec::new(),
         };
         let (scene, animators) = (&mut self.scene, &mut self.animators);
+        let shift = scene.origin.from(from.origin);
         let generations = from.instances.iter().map(|saved| saved.generation);
         scene.restore(generations, &from.free, &from.attachments, |scene| {
             for (character, animator) in animators.iter_mut() {
                 let members = from.characters.get(character as usize);
                 let members = members.filter(|members| !members.list.is_empty());
                 let members = members.unwrap_or(&none);
-                animator.restore_checked(&members.animator);
+                animator.restore_checked(&members.animator, shift.as_ref());
                 animator.list_all();
                 put_back(scene, (character, animator), members, &from.instances)?;
             }
@@ -266,6 +287,7 @@ impl Crowd {
 
     fn check_snapshot(&mut self, from: &CrowdSnapshot, flags: &mut Vec<u8>) -> Result<()> {
         expect_finite("time_s", from.time_s)?;
+        check_offset("origin", from.origin)?;
         let invalid = |why| Err(Error::invalid("snapshot", why));
         flags.clear();
         flags.resize(from.instances.len(), 0);
@@ -437,6 +459,7 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         let visibility = &self.scene().visibility;
         InstanceSnapshot {
             actor,
+            origin: self.scene().origin.at,
             appearance: SavedAppearance::new(visibility, self.id().index, self.state()),
         }
     }
@@ -458,11 +481,13 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         let crowd = &mut *self.actor.animator.crowd;
         let (scene, animator) = (&mut crowd.scene, &mut crowd.animators[before.character]);
         animator.check_one(&from.actor)?;
+        check_offset("origin", from.origin)?;
         let loaded = scene.characters.get(CharacterId(before.character))?;
         from.appearance.check(loaded)?;
         let (stage, appearance) = (from.appearance.skinning_stage, &from.appearance);
         scene.instances.check_skin(id.index, stage)?;
-        animator.restore_one(before.actor.index, &from.actor);
+        let shift = scene.origin.from(from.origin);
+        animator.restore_one(before.actor.index, &from.actor, shift.as_ref());
         let world = animator.actor(before.actor)?.transform();
         scene.set_skin(id, stage);
         scene.instances.change(id.index, |state| {

@@ -15,6 +15,9 @@ use bytemuck::Zeroable;
 
 /// Words of an attached instance that the GPU places.
 pub(crate) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
+/// Bytes of the centre of a sphere, as [`GpuActor`] has it.
+const CENTER_BYTES: u64 = 16;
+
 /// The capacities of the work buffer, apart from those of the crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WorkCapacity {
@@ -221,6 +224,7 @@ impl WorkBuffer {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableLayout {
     pub(crate) actors: u64,
+    pub(crate) centers: u64,
     pub(crate) levels: u64,
     pub(crate) shown: u64,
     pub(crate) bytes: u64,
@@ -240,11 +244,13 @@ impl TableLayout {
     pub(crate) fn new(instances: u32, culls: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
-        let levels = actors + instances * size_of::<GpuActor>() as u64;
+        let centers = actors + instances * size_of::<GpuActor>() as u64;
+        let levels = centers + instances * CENTER_BYTES;
         let shown = levels + instances * 4;
         let all = shown + instances * u64::from(SHOWN_WORDS * 4);
         Self {
             actors,
+            centers,
             levels,
             shown,
             bytes: if culls { all } else { actors },
@@ -255,7 +261,7 @@ impl TableLayout {
     ///
     /// A counter never starts again: otherwise the stamps of an index could repeat, and motion
     /// vectors would follow a history's record of an instance that is gone.
-    pub(crate) fn kept(&self, new: &Self, counts: &GrownCounts) -> [vk::BufferCopy; 4] {
+    pub(crate) fn kept(&self, new: &Self, counts: &GrownCounts) -> [vk::BufferCopy; 5] {
         let region = |from, to, bytes: u64| vk::BufferCopy {
             src_offset: from,
             dst_offset: to,
@@ -270,6 +276,7 @@ impl TableLayout {
                 new.actors,
                 culls * records * size_of::<GpuActor>() as u64,
             ),
+            region(self.centers, new.centers, culls * records * CENTER_BYTES),
             region(self.levels, new.levels, culls * records * 4),
             region(
                 self.shown,

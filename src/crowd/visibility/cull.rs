@@ -39,7 +39,7 @@ pub(crate) struct Spheres {
 }
 
 /// A bounding sphere in world space.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WorldSphere {
     pub(crate) center: Vec3,
     pub(crate) radius: f32,
@@ -50,6 +50,9 @@ pub(crate) struct WorldSphere {
 impl WorldSphere {
     /// A sphere in character space under an instance's transform, as by [`Sphere::transformed`],
     /// but in 32 bits and with wider margins.
+    ///
+    /// The radius does not depend on the position. [`Plane`] and [`Self::reach`] have a margin for
+    /// the rounding of the centre.
     pub(crate) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
         let [a, b, c] = [
             world_from_model.matrix3.x_axis,
@@ -59,12 +62,17 @@ impl WorldSphere {
         let (ab, bc, ca) = (a.dot(b).abs(), b.dot(c).abs(), c.dot(a).abs());
         let sums = [a.dot(a) + ab + ca, b.dot(b) + ab + bc, c.dot(c) + bc + ca];
         let scale = sums.into_iter().fold(0.0, f32::max).sqrt() * (1.0 + ROUNDING);
-        let summed = sphere.center.length() * scale + world_from_model.translation.length();
+        let summed = 2.0 * sphere.center.length() * scale;
         Self {
             center: world_from_model.transform_point3(sphere.center),
             radius: sphere.radius * scale + summed * ROUNDING,
             scale,
         }
+    }
+
+    /// The radius with a margin for the rounding of the centre.
+    pub(crate) fn reach(&self) -> f32 {
+        self.radius + self.center.length() * ROUNDING
     }
 }
 
@@ -178,7 +186,8 @@ impl Spheres {
 struct Plane {
     /// Its product with a point inside is not negative. The normal is not longer than 1.
     inward: Vec4,
-    /// The rounding error of the product: per metre of the point's coordinates, and in any case.
+    /// The rounding error of the product and of the point: per metre of the point's coordinates, and
+    /// in any case.
     rounding: [f32; 2],
 }
 
@@ -193,7 +202,7 @@ impl Plane {
         Self {
             inward: inward / scale,
             rounding: [
-                lengths / scale * ROUNDING,
+                (lengths / scale + 1.0) * ROUNDING,
                 (a.w.abs() + b.w.abs()) / scale * ROUNDING,
             ],
         }

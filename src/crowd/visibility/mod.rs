@@ -220,6 +220,11 @@ impl Visibility {
         self.spheres.set(index, sphere);
     }
 
+    /// Notes that the GPU must have the actor of an instance anew.
+    pub(crate) fn note_actor(&mut self, index: u32) {
+        self.note(index as usize);
+    }
+
     /// The bounding sphere of an instance.
     pub(crate) fn sphere(&self, index: u32) -> WorldSphere {
         self.spheres.get(index)

@@ -64,7 +64,8 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
     let time_s = *time;
     // A restore can leave few of them.
     let few = world.actors.len() < 4 && rng.chance(2);
-    match if few { 0 } else { rng.below(19) } {
+    match if few { 0 } else { rng.below(20) } {
+        19 => world.shift((rng.vector(-2.0, 2.0) - world.origin()) * 0.7),
         15 => world.save(),
         16 if rng.chance(2) => {
             // Mostly to one of the first, which have few actors.

@@ -6,4 +6,4 @@ mod growth;
 mod moments;
 mod refusals;
 mod shared;
-mod stage;
+pub(crate) mod stage;

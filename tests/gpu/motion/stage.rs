@@ -1,6 +1,7 @@
 //! A crowd whose motion is drawn, and a model of it.
 //!
-//! The model knows the positions at the last write of each history.
+//! The model knows the positions at the last write of each history. Its own origin stays, whatever
+//! that of the crowd is.
 
 use super::moments::Moment;
 use crate::reference::handles::Handles;
@@ -13,7 +14,7 @@ use crate::support::{SMALL, Setup, described, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::glam::{Affine3A, DVec2, Mat4, Vec3};
+use throng::glam::{Affine3A, DMat4, DVec2, Mat4, Vec3};
 use throng::import::{RawCharacter, RawKeys};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
@@ -108,6 +109,8 @@ pub(crate) struct World {
     pub(super) saved: Vec<Moment>,
     /// True if instances show shared poses, where a clip has some.
     pub(crate) shares: bool,
+    /// The crowd's origin.
+    origin: Vec3,
     /// The next frame index, of two.
     frame_index: u32,
 }
@@ -161,6 +164,7 @@ impl World {
             keys: 0,
             saved: Vec::new(),
             shares: false,
+            origin: Vec3::ZERO,
             frame_index: 0,
         }
     }
@@ -168,6 +172,32 @@ impl World {
     pub(crate) fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
         setup.destroy(self.crowd);
+    }
+
+    /// Moves the crowd's origin.
+    pub(crate) fn shift(&mut self, offset: Vec3) {
+        self.crowd.shift_origin(offset.as_dvec3()).unwrap();
+        self.origin += offset;
+    }
+
+    pub(crate) fn origin(&self) -> Vec3 {
+        self.origin
+    }
+
+    /// A place as the crowd has it.
+    fn seen(&self, place: &Affine3A) -> Affine3A {
+        Affine3A::from_translation(-self.origin) * *place
+    }
+
+    /// Views as the crowd gets them.
+    fn views(&self, views: &[View]) -> Vec<View> {
+        let origin = DMat4::from_translation(self.origin.as_dvec3());
+        let views = views.iter().map(|view| View {
+            clip_from_world: (view.clip_from_world.as_dmat4() * origin).as_mat4(),
+            eye: view.eye - self.origin,
+            ..*view
+        });
+        views.collect()
     }
 
     /// Spawns an instance, and returns the number of the new actor.
@@ -188,7 +218,7 @@ impl World {
         skin: SkinningStage,
     ) -> usize {
         let spawn = Spawn {
-            world_from_model: place,
+            world_from_model: self.seen(&place),
             play: playing(play),
             skinning_stage: skin,
             ..Spawn::default()
@@ -218,17 +248,19 @@ impl World {
     }
 
     pub(crate) fn place(&mut self, actor: usize, place: Affine3A) {
+        let seen = self.seen(&place);
         let actor = &mut self.actors[actor];
         actor.place = place;
-        self.crowd.live_mut(actor.id).set_transform(&place).unwrap();
+        self.crowd.live_mut(actor.id).set_transform(&seen).unwrap();
     }
 
     pub(crate) fn teleport(&mut self, index: usize, place: Affine3A) {
+        let seen = self.seen(&place);
         let actor = &mut self.actors[index];
         actor.place = place;
         self.keys += 1;
         actor.key = self.keys;
-        self.crowd.live_mut(actor.id).teleport(&place).unwrap();
+        self.crowd.live_mut(actor.id).teleport(&seen).unwrap();
         let follows = |child: &Actor| child.attached.is_some_and(|(parent, ..)| parent == index);
         for child in self.actors.iter_mut().filter(|child| follows(child)) {
             self.keys += 1;
@@ -356,13 +388,14 @@ impl World {
             ..Begin::default()
         };
         self.crowd.update(time_s).unwrap();
+        let views = self.views(views);
         unsafe {
             let allocator = &mut setup.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, frame_index, time_s)
                 .unwrap();
-            let ids = frame.record_prepare(cmd, views).unwrap();
+            let ids = frame.record_prepare(cmd, &views).unwrap();
             for (view, target) in ids.iter().zip(&self.targets) {
                 target.begin(&device, cmd, &begin);
                 frame.record_draw(cmd, *view, self.pass).unwrap();
@@ -442,13 +475,14 @@ impl World {
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
         self.crowd.update(time_s).unwrap();
+        let views = self.views(views);
         unsafe {
             let allocator = &mut setup.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, self.frame_index, time_s)
                 .unwrap();
-            frame.record_prepare(cmd, views).unwrap();
+            frame.record_prepare(cmd, &views).unwrap();
         }
     }
 

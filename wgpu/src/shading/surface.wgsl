@@ -57,6 +57,7 @@ struct ThrongView {
     shadow_layers: u32,
     steady_clip_from_world: mat4x4f,
     previous_clip_from_world: mat4x4f,
+    history_origin: vec4f,
     shadow_from_world: array<mat4x4f, 4>,
     //multiview eyes: array<ThrongEye, 4>,
 }
