@@ -9,13 +9,13 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{SIDES, SMALL, Setup, described, each, placed, view};
-use throng::glam::{Affine3A, DVec3, Vec3};
+use throng::glam::{Affine3A, DVec3, Mat4, Vec3};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
-use throng::skin::{Faces, Ray};
+use throng::skin::{CullMode, Ray};
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, Id, InstanceId, PassId, Play, RootMotionMode, Spawn,
-    SpringMode, Stages, View,
+    Attachment, Capacity, CharacterId, Crowd, Detail, Eye, Id, InstanceId, PassId, Play,
+    RootMotionMode, Spawn, SpringMode, Stages, View,
 };
 use throng_standalone::Target;
 
@@ -109,7 +109,7 @@ impl Twins {
                 // A teleport of a parent rounds the springs of what turns with it.
                 3 if is_plain => {
                     let offset = at(Vec3::new(0.25, 0.5, 0.0));
-                    _ = it.attach(other, joint, &offset);
+                    _ = it.attach_to(Attachment::new(other, joint).at(offset));
                 }
                 4 => it.set_visible(shows),
                 _ if !is_attached(crowd, id) => _ = crowd.despawn(id),
@@ -136,7 +136,10 @@ impl Twins {
         self.now_s += 1.0 / 32.0;
         let eye = self.around + Vec3::new(0.0, 2.0, 10.0);
         let views = [View {
-            error_px: 4.0,
+            detail: Detail {
+                error_px: 4.0,
+                ..Detail::default()
+            },
             ..view(eye, self.around, EXTENT)
         }];
         let when = (self.index % 2, self.now_s);
@@ -156,7 +159,7 @@ impl Twins {
         let picked = self
             .crowds
             .each_mut()
-            .map(|crowd| crowd.pick_all(&ray, CullMode::Both, u32::MAX).unwrap());
+            .map(|crowd| crowd.pick_all(&ray, CullMode::None, u32::MAX).unwrap());
         assert_eq!(picked[0], picked[1]);
         covered(&shown)
     }
@@ -214,11 +217,12 @@ fn motion_vectors_are_as_without_a_shift() {
     each(|setup| {
         for stages in SIDES {
             // An exact matrix, so that what stands has no motion at all.
+            let exact = Mat4::from_cols_array(&[
+                0.25, 0.0, 0.0, 0.0, 0.0, -0.25, 0.0, 0.0, 0.0, 0.0, -0.0625, 0.0, 0.0, 0.0, 0.5,
+                1.0,
+            ]);
             let camera = View {
-                clip_from_world: throng::glam::Mat4::from_cols_array(&[
-                    0.25, 0.0, 0.0, 0.0, 0.0, -0.25, 0.0, 0.0, 0.0, 0.0, -0.0625, 0.0, 0.0, 0.0,
-                    0.5, 1.0,
-                ]),
+                eye: Eye::new(exact, Vec3::Z * 8.0),
                 history: Some(0),
                 ..view(Vec3::Z * 8.0, Vec3::ZERO, EXTENT)
             };

@@ -20,7 +20,7 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Eye, Id, InstanceId, PassDesc, PassId,
     PassKind, Play, SkinningStage, Spawn, Stages, View,
 };
 use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
@@ -193,8 +193,11 @@ impl World {
     fn views(&self, views: &[View]) -> Vec<View> {
         let origin = DMat4::from_translation(self.origin.as_dvec3());
         let views = views.iter().map(|view| View {
-            clip_from_world: (view.clip_from_world.as_dmat4() * origin).as_mat4(),
-            eye: view.eye - self.origin,
+            eye: Eye {
+                clip_from_world: (view.eye.clip_from_world.as_dmat4() * origin).as_mat4(),
+                position: view.eye.position - self.origin,
+                ..view.eye
+            },
             ..*view
         });
         views.collect()
