@@ -65,8 +65,14 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
     let times = timing::in_turn(rounds, |figure| -> throng::Result<()> {
         match figure {
             0 => drop(black_box(throng_import::file(path, &options)?)),
-            1 => drop(black_box(Character::load_file(&saved)?)),
-            2 => drop(black_box(Character::from_bytes(&bytes)?)),
+            1 => drop(black_box(Character::load_file(
+                &saved,
+                &Default::default(),
+            )?)),
+            2 => drop(black_box(Character::from_bytes(
+                &bytes,
+                &Default::default(),
+            )?)),
             4 => drop(black_box(throng_import::file(path, &ordered)?)),
             5 => drop(black_box(throng_import::file(path, &kept)?)),
             _ => black_box(&mut copy).copy_from_slice(black_box(&bytes)),

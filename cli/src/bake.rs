@@ -99,7 +99,7 @@ impl Options {
     /// The character with the levels of detail that were asked for.
     pub(crate) fn with_levels(&self, character: Character) -> Result<Character, Failure> {
         let make = match self.levels {
-            Levels::Auto => character.level_count() == 0 && !self.keep_order,
+            Levels::Auto => character.levels().len() == 0 && !self.keep_order,
             Levels::Make => true,
             Levels::Off => return Ok(character.without_levels()),
         };

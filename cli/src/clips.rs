@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use throng::character::{Character, EventDesc};
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
 use throng::clip::{Clip, CurveClip};
 use throng::error::ObjectKind;
 use throng::import::{ImportOptions, Imported, Repair, RepairKind};
@@ -282,7 +282,14 @@ fn retargeted(
     }
     let mut remarks = from.repair_summary();
     remarks.extend(made.remarks());
-    let character = onto.clone().with_clips_and_events(made.curves)?;
+    let mut character = onto.clone().with_clips(made.curves)?;
+    if !made.events.is_empty() {
+        let desc = AnimationDesc {
+            clips: made.events,
+            ..character.animation_desc().clone()
+        };
+        character = character.with_animation(&desc)?;
+    }
     Ok(Added {
         character,
         matching,
@@ -301,7 +308,9 @@ struct Made<'a> {
     /// The last map, and what it is used by.
     last: Option<(JointMap, Retarget)>,
     clips: Vec<AddedClip>,
-    curves: Vec<(CurveClip, Vec<EventDesc>)>,
+    curves: Vec<CurveClip>,
+    /// The events of the clips that have some.
+    events: Vec<ClipDesc>,
     warning: Option<String>,
     /// Lines about joints that the maps leave out, each once.
     unmatched: Vec<String>,
@@ -320,6 +329,7 @@ impl<'a> Made<'a> {
             last: None,
             clips: Vec::new(),
             curves: Vec::new(),
+            events: Vec::new(),
             warning: None,
             unmatched: Vec::new(),
             unmapped: Vec::new(),
@@ -354,9 +364,16 @@ impl<'a> Made<'a> {
             name: name.into(),
             time_s: time_s.min(end_s),
         });
-        let events = events.collect();
+        let events: Vec<_> = events.collect();
         self.moving += usize::from(from.root_motion(id).is_some());
-        self.curves.push((made, events));
+        if !events.is_empty() {
+            self.events.push(ClipDesc {
+                name: made.name().into(),
+                events,
+                ..ClipDesc::default()
+            });
+        }
+        self.curves.push(made);
         Ok(())
     }
 

@@ -45,7 +45,7 @@ fn a_saved_character_becomes_a_gltf_file() {
         "{}",
         ran.err
     );
-    let was = Character::load_file(&saved).unwrap();
+    let was = Character::load_file(&saved, &Default::default()).unwrap();
     let is = read(&out);
     assert_eq!(was.skeleton().joints(), is.skeleton().joints());
     let names = |of: &Character| -> Vec<String> {

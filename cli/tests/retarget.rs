@@ -15,7 +15,8 @@ fn clips_of_the_same_skeleton_keep_their_keys() {
     ok(&["bake", &file, &text(&copy)]);
     let said = ok(&["retarget", &file, &text(&copy), &out, "--match", "copy"]);
     assert!(said.contains("matched by copy\n"), "{said}");
-    let [onto, made] = [text(&copy), out].map(|path| Character::load_file(path).unwrap());
+    let [onto, made] =
+        [text(&copy), out].map(|path| Character::load_file(path, &Default::default()).unwrap());
     assert_eq!(made.clips().len(), 2 * onto.clips().len());
     for (clip, again) in onto.clips().iter().zip(&made.clips()[onto.clips().len()..]) {
         assert_eq!(again.name(), format!("{} (2)", clip.name()));
@@ -41,7 +42,7 @@ fn humanoids_are_matched() {
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    let made = Character::load_file(&out).unwrap();
+    let made = Character::load_file(&out, &Default::default()).unwrap();
     assert_eq!(made.clips().len(), 8);
     assert!(made.clip("Wave (2)").is_ok());
 }
@@ -72,7 +73,7 @@ fn events_are_kept() {
     let (from, out) = (text(&from), text(&out));
     for matching in ["names", "humanoid"] {
         ok(&["retarget", &from, "builtin", &out, "--match", matching]);
-        let made = Character::load_file(&out).unwrap();
+        let made = Character::load_file(&out, &Default::default()).unwrap();
         let clip = made.clip("Wave (2)").unwrap();
         let events: Vec<_> = made.events(clip).collect();
         assert!(events.contains(&("wink", 0.25)), "{matching}: {events:?}");
@@ -110,7 +111,13 @@ fn models_are_retargeted_onto_each_other() {
     let out = text(&folder("retarget models").join("out.throng"));
     let said = ok(&["retarget", &text(man), &text(knight), &out]);
     assert!(said.contains("matched by humanoid"), "{said}");
-    assert_eq!(Character::load_file(&out).unwrap().clips().len(), 77);
+    assert_eq!(
+        Character::load_file(&out, &Default::default())
+            .unwrap()
+            .clips()
+            .len(),
+        77
+    );
 }
 
 /// The keys of such files are relative to a parent that the files do not know.
@@ -250,7 +257,7 @@ fn vrm_animations_are_relative_to_the_rest_pose() {
     ok(&["bake", &clips, &clips_saved, "--keep-curves"]);
     ok(&["bake", &model, &model_saved, "--keep-curves"]);
     let is_right = || {
-        let made = Character::load_file(&out).unwrap();
+        let made = Character::load_file(&out, &Default::default()).unwrap();
         assert_eq!((made.clips().len(), made.clips()[0].name()), (1, "Dance"));
         let mut pose = made.skeleton().rest_pose();
         made.curves()[0].sample(0.0, &mut pose).unwrap();

@@ -93,7 +93,7 @@ impl Scene {
         let levels = self
             .models
             .iter()
-            .map(|model| model.character.level_count());
+            .map(|model| model.character.levels().len());
         1 + levels.max().unwrap_or(0)
     }
 

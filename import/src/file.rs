@@ -219,7 +219,7 @@ fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
         images: options.images,
         ..LoadOptions::default()
     };
-    let character = Character::from_bytes_with(bytes, &load)?;
+    let character = Character::from_bytes(bytes, &load)?;
     let mut decoded = 0_u64;
     for (index, image) in character.images().iter().enumerate() {
         let at = || Object::new(ObjectKind::Image, index, "");

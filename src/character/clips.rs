@@ -1,10 +1,9 @@
-//! The clips of a character: their number and names, more of them, and packing.
+//! The clips of a character: their number and names, and more of them.
 
 use super::animation_set::{ClipDraft, EventDesc};
 use super::asset::Character;
-use crate::clip::{Clip, ClipOptions, CurveClip, Probes, counting};
+use crate::clip::{Clip, ClipOptions, CurveClip, Probes};
 use crate::error::{Error, Result};
-use rayon::prelude::*;
 
 impl Character {
     pub(crate) fn clip_count(&self) -> usize {
@@ -51,11 +50,8 @@ impl Character {
         self.with_clips_and_events(clips.collect())
     }
 
-    /// [`Self::with_clips`], with the events of each clip.
-    ///
-    /// # Errors
-    /// As [`Self::with_clips`]. The events must lie within their clips.
-    pub fn with_clips_and_events(
+    /// [`Self::with_clips`], with the events of each clip, which lie within it.
+    pub(crate) fn with_clips_and_events(
         mut self,
         clips: Vec<(CurveClip, Vec<EventDesc>)>,
     ) -> Result<Self> {
@@ -109,45 +105,5 @@ impl Character {
     /// The points at which the error of packed clips is measured.
     pub(crate) fn probes(&self) -> Probes {
         Probes::new(&self.model, &self.animations.sockets)
-    }
-
-    /// Packs `curves` for this character, in parallel.
-    ///
-    /// The curves are the character's or others for its skeleton. The work runs on rayon's current
-    /// pool. The clips are in the order of the curves and do not depend on the number of threads.
-    ///
-    /// `progress` is called after each clip, with the arguments of a
-    /// [`PackObserver`](crate::clip::PackObserver): the clip's name, the number of packed clips and
-    /// their total number.
-    ///
-    /// ```
-    /// use throng::clip::ClipOptions;
-    ///
-    /// let options = throng::import::ImportOptions::curves_only();
-    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
-    /// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
-    /// let clips = character.pack(character.curves(), &ClipOptions::default(), print)?;
-    /// assert_eq!(clips.len(), character.curves().len());
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Clip::new`], for the first clip that cannot be packed.
-    pub fn pack(
-        &self,
-        curves: &[CurveClip],
-        options: &ClipOptions,
-        progress: impl Fn(&str, usize, usize) + Sync,
-    ) -> Result<Vec<Clip>> {
-        let told = counting(curves.len(), progress);
-        let probes = self.probes();
-        let pack = |curve: &CurveClip| {
-            let clip = Clip::pack((&self.model, &probes), curve, None, options)?;
-            told(curve.name());
-            Ok(clip)
-        };
-        // One at a time, because the lengths of clips differ widely.
-        let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
-        packed.into_iter().collect()
     }
 }

@@ -257,44 +257,8 @@ impl Character {
         (groups.into_values().flatten().collect(), counts)
     }
 
-    /// The number of draws for a group of instances that show all parts.
-    ///
-    /// All instances of a group share each draw, so this does not depend on their number. It is the
-    /// length of `SkinnedMesh::draws`: one for each primitive, one more if enough of its triangles
-    /// follow one joint alone and others do not, and more for triangles that clips may flip.
-    /// Passes that leave out some materials, and instances that hide parts, need fewer.
-    ///
-    /// ```
-    /// use throng::import::{ImportOptions, RawCharacter};
-    ///
-    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
-    /// // Most of its head follows one joint.
-    /// assert_eq!(mannequin.draw_count(), 2);
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    #[must_use]
-    #[doc(alias = "draw calls")]
-    pub fn draw_count(&self) -> usize {
-        self.drawing().0
-    }
-
-    /// The number of times that drawing an instance once shades vertices.
-    ///
-    /// The draws are those of [`Self::draw_count`].
-    ///
-    /// ```
-    /// use throng::import::{ImportOptions, RawCharacter};
-    ///
-    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
-    /// assert!(mannequin.vertex_reuse().ratio() < 1.15);
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    #[must_use]
-    pub fn vertex_reuse(&self) -> VertexReuse {
-        self.drawing().1
-    }
-
-    /// The number of draws, and how often they shade vertices.
+    /// The number of draws for a group of instances that show all parts, and how often drawing an
+    /// instance once shades vertices.
     pub(crate) fn drawing(&self) -> (usize, VertexReuse) {
         let mut draws = 0;
         let mut reuse = VertexReuse::default();

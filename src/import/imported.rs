@@ -107,9 +107,14 @@ pub struct GeometryReport {
     ///
     /// Triangles that clips may flip are drawn twice, which counts in `reuse` alone.
     pub file_reuse: VertexReuse,
-    /// The shading of vertices as imported: [`Character::vertex_reuse`].
+    /// The shading of vertices as imported.
     pub reuse: VertexReuse,
-    /// The number of draws for a group of instances: [`Character::draw_count`].
+    /// The number of draws for a group of instances that show all parts.
+    ///
+    /// All instances of a group share each draw, so this does not depend on their number. It is the
+    /// length of `SkinnedMesh::draws`: one for each primitive, one more if enough of its triangles
+    /// follow one joint alone and others do not, and more for triangles that clips may flip.
+    /// Passes that leave out some materials, and instances that hide parts, need fewer.
     pub draws: usize,
 }
 

@@ -6,7 +6,7 @@ use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use bytemuck::Zeroable;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord};
-use throng::character::{Character, EventDesc};
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::Vec3;
 use throng::motion::LoopMode;
@@ -21,7 +21,7 @@ const TICK_S: f64 = 1.0 / 1024.0;
 /// have different names.
 fn character(clips: &[(f32, Vec<f64>)]) -> Result<Character> {
     let character = rig::chain(1);
-    let clip = |(index, (duration_s, events)): (usize, &(f32, Vec<f64>))| {
+    let curve = |(index, (duration_s, _)): (usize, &(f32, Vec<f64>))| {
         let track = Track {
             joint: Id::new(0),
             values: TrackValues::Translation(rig::keys(
@@ -30,15 +30,25 @@ fn character(clips: &[(f32, Vec<f64>)]) -> Result<Character> {
                 [Vec3::ZERO, Vec3::X],
             )),
         };
-        let clip = CurveClip::new(&index.to_string(), vec![track], character.skeleton()).unwrap();
+        CurveClip::new(&index.to_string(), vec![track], character.skeleton()).unwrap()
+    };
+    let desc = |(index, (_, events)): (usize, &(f32, Vec<f64>))| {
         let named = |(event, time_s): (usize, &f64)| EventDesc {
             name: event.to_string(),
             time_s: *time_s,
         };
-        (clip, events.iter().enumerate().map(named).collect())
+        ClipDesc {
+            name: index.to_string(),
+            events: events.iter().enumerate().map(named).collect(),
+            ..ClipDesc::default()
+        }
     };
-    let clips = clips.iter().enumerate().map(clip).collect();
-    character.clone().with_clips_and_events(clips)
+    let all = || clips.iter().enumerate();
+    let made = character.clone().with_clips(all().map(curve).collect())?;
+    made.with_animation(&AnimationDesc {
+        clips: all().map(desc).collect(),
+        ..AnimationDesc::default()
+    })
 }
 
 /// An actor that plays a clip forward and backward.
@@ -361,7 +371,7 @@ fn lists_are_checked_and_sorted() {
     let ends = of(0.7, &[0.7]).unwrap();
     assert_eq!(ends.events(Id::new(0)).next(), Some(("0", 0.7_f32.into())));
     for time_s in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        of(1.0, &[0.0, time_s]).fails_in(time_s, "event 1…");
+        of(1.0, &[0.0, time_s]).fails_in(time_s, "clip 0 \"0\", events[1].time_s…");
     }
 }
 

@@ -149,7 +149,7 @@ fn import_and_packing_keep_the_direction() {
                 ..ImportOptions::default()
             };
             let character = made.build(&options).unwrap().character;
-            let saved = Character::from_bytes(&character.to_bytes()).unwrap();
+            let saved = Character::from_bytes(&character.to_bytes(), &Default::default()).unwrap();
             let [curves, of_saved] = [&character, &saved].map(|one| &one.curves()[0]);
             let pack = |quantise| {
                 let options = ClipOptions {

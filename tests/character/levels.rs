@@ -161,7 +161,7 @@ fn expect_errors_hold(character: &Character, poses: usize, seed: u64) {
 
 /// Checks the order of vertices and levels.
 fn expect_in_order(character: &Character) {
-    let count = character.level_count();
+    let count = character.levels().len();
     let mut before = (character.triangle_count(), character.vertex_count());
     for level in character.levels() {
         assert!(
@@ -188,7 +188,10 @@ fn the_mannequin_has_five_levels() {
     let triangles: Vec<usize> = mannequin.levels().map(|level| level.triangles).collect();
     assert_eq!(triangles, [3434, 1688, 694, 292, 144]);
     let bytes = mannequin.to_bytes();
-    assert_eq!(Character::from_bytes(&bytes).unwrap(), mannequin);
+    assert_eq!(
+        Character::from_bytes(&bytes, &Default::default()).unwrap(),
+        mannequin
+    );
 }
 
 #[test]
@@ -256,7 +259,7 @@ fn splits_carry_levels_or_leave_out_all() {
     let whole = raw.build(&ImportOptions::default()).unwrap().character;
     let (split, report) = whole.split(20).unwrap();
     assert!(split.primitives().len() > 1);
-    assert_eq!((split.level_count(), report.dropped_levels), (1, 0));
+    assert_eq!((split.levels().len(), report.dropped_levels), (1, 0));
     expect_in_order(&split);
     let (of_split, of_whole) = (split.levels().next(), whole.levels().next());
     let triangles = |level: Option<LevelInfo>| level.map(|level| (level.triangles, level.error_m));
@@ -265,7 +268,7 @@ fn splits_carry_levels_or_leave_out_all() {
 
     let mannequin = builtin::mannequin().unwrap().character;
     let (split, report) = mannequin.split(20).unwrap();
-    assert_eq!((split.level_count(), report.dropped_levels), (0, 5));
+    assert_eq!((split.levels().len(), report.dropped_levels), (0, 5));
 }
 
 #[test]
@@ -387,7 +390,7 @@ mod made {
                 errors.map(|error| error.map(at)).collect()
             };
             assert_eq!(worst(&whole), worst(&made), "{stem}");
-            let again = Character::from_bytes(&made.to_bytes()).unwrap();
+            let again = Character::from_bytes(&made.to_bytes(), &Default::default()).unwrap();
             assert_eq!(again, made);
         }
     }
@@ -417,7 +420,7 @@ mod made {
             ..LevelOptions::default()
         };
         let (made, _) = mannequin.with_levels(&options).unwrap();
-        assert!((5..=7).contains(&made.level_count()));
+        assert!((5..=7).contains(&made.levels().len()));
         assert!(made.levels().last().unwrap().triangles < 200);
     }
 

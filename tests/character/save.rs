@@ -141,7 +141,7 @@ fn make_animated() -> Character {
 #[test]
 fn what_belongs_to_the_animation_is_read_back() {
     let character = animated();
-    let read = Character::from_bytes(&character.to_bytes()).unwrap();
+    let read = Character::from_bytes(&character.to_bytes(), &Default::default()).unwrap();
     assert!(read == *character);
     let walk = read.clip("Walk").unwrap();
     assert!(read.root_motion(walk).is_some() && read.state_machine().is_some());
@@ -163,7 +163,7 @@ fn what_belongs_to_the_animation_is_read_back() {
         let at = bytes.len() - 1 - rng.below(2500);
         altered[at] = rng.bits() as u8;
         sign(&mut altered);
-        match Character::from_bytes(&altered) {
+        match Character::from_bytes(&altered, &Default::default()) {
             Ok(_) => taken += 1,
             Err(error) => {
                 assert!(!error.to_string().is_empty());
@@ -176,7 +176,7 @@ fn what_belongs_to_the_animation_is_read_back() {
 }
 
 fn fault(bytes: &[u8]) -> SavedFault {
-    match Character::from_bytes(bytes) {
+    match Character::from_bytes(bytes, &Default::default()) {
         Err(Error::Saved { why, .. }) => why,
         other => panic!("{:?}", other.map(|_| ())),
     }
@@ -222,7 +222,7 @@ fn what_was_saved_is_read_back_as_it_was() {
     all.push(("animated".into(), animated().clone()));
     for (name, character) in all {
         let bytes = character.to_bytes();
-        let read = Character::from_bytes(&bytes).unwrap();
+        let read = Character::from_bytes(&bytes, &Default::default()).unwrap();
         assert!(read == character, "{name}");
         assert_eq!(read.to_bytes(), bytes, "{name}");
         play(&read);
@@ -278,7 +278,7 @@ fn foreign_bytes_and_other_versions_are_refused() {
     let mut old = b"throng\r\n".to_vec();
     old.extend(1_u32.to_le_bytes());
     old.resize(64, 0);
-    Character::from_bytes(&old).fails(
+    Character::from_bytes(&old, &Default::default()).fails(
         "saved character: has format version 1, but this version of the crate reads only 2: save \
          the character again",
     );
@@ -325,7 +325,7 @@ fn cut_bytes_give_errors() {
             // With a new checksum, the table finds the end.
             let mut cut = bytes[..end.max(HEADER)].to_vec();
             sign(&mut cut);
-            assert!(Character::from_bytes(&cut).is_err());
+            assert!(Character::from_bytes(&cut, &Default::default()).is_err());
         }
     }
 }
@@ -388,7 +388,7 @@ fn sections_are_known_or_optional() {
     for at in 0..=all.len() {
         let mut more = all.clone();
         more.insert(at, extra(0));
-        assert!(Character::from_bytes(&file(&more)).unwrap() == *character);
+        assert!(Character::from_bytes(&file(&more), &Default::default()).unwrap() == *character);
         more[at].flags = 1;
         let unknown = "is required, but this version of the crate does not know it";
         assert_eq!(fault(&file(&more)), of_section("levels-of-detail", unknown));
@@ -457,7 +457,7 @@ fn stated_counts_take_no_memory() {
         {
             let mut altered = all.clone();
             altered[index].contents[at..at + 8].copy_from_slice(&[0xFF; 8]);
-            let _ = Character::from_bytes(&file(&altered));
+            let _ = Character::from_bytes(&file(&altered), &Default::default());
         }
     }
 }
@@ -491,7 +491,7 @@ fn altered_bytes_give_errors_or_a_sound_character() {
                 }
             }
             sign(&mut altered);
-            match Character::from_bytes(&altered) {
+            match Character::from_bytes(&altered, &Default::default()) {
                 Ok(character) => {
                     taken += 1;
                     play(&character);
@@ -533,7 +533,7 @@ fn large_numbers_give_errors_or_a_sound_character() {
                 };
                 let mut altered = all.clone();
                 altered[index].contents[at..at + 4].copy_from_slice(&value.to_le_bytes());
-                match Character::from_bytes(&file(&altered)) {
+                match Character::from_bytes(&file(&altered), &Default::default()) {
                     Ok(character) => {
                         taken += 1;
                         play(&character);

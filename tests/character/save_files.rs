@@ -23,9 +23,9 @@ fn files_are_written_whole_and_errors_name_them() {
     let path = folder.join("one.throng");
     let [first, second] = [&small()[0], &small()[1]];
     first.save_file(&path).unwrap();
-    assert!(Character::load_file(&path).unwrap() == *first);
+    assert!(Character::load_file(&path, &Default::default()).unwrap() == *first);
     second.save_file(&path).unwrap();
-    assert!(Character::load_file(&path).unwrap() == *second);
+    assert!(Character::load_file(&path, &Default::default()).unwrap() == *second);
     assert_eq!(std::fs::read(&path).unwrap(), second.to_bytes());
     let imported = throng_import::file(&path, &ImportOptions::default()).unwrap();
     assert!(imported.character == *second && imported.repairs.is_empty());
@@ -34,9 +34,9 @@ fn files_are_written_whole_and_errors_name_them() {
 
     let text = |error: Error| error.to_string();
     let path = |name: &str| folder.join(name);
-    let read = text(Character::load_file(path("none.throng")).unwrap_err());
+    let read = text(Character::load_file(path("none.throng"), &Default::default()).unwrap_err());
     read.says("…none.throng cannot be read: it does not exist…");
-    let read = text(Character::load_file(&folder).unwrap_err());
+    let read = text(Character::load_file(&folder, &Default::default()).unwrap_err());
     read.says("…cannot be read: is a directory");
     let written = text(first.save_file(&folder).unwrap_err());
     written.says("…saved characters cannot be written: is a directory");
@@ -44,7 +44,7 @@ fn files_are_written_whole_and_errors_name_them() {
     written.says("…one.throng cannot be written: its folder does not exist…");
     for empty in [
         first.save_file("").unwrap_err(),
-        Character::load_file("").unwrap_err(),
+        Character::load_file("", &Default::default()).unwrap_err(),
         throng_import::file("", &ImportOptions::default()).unwrap_err(),
     ] {
         let empty = text(empty);
@@ -53,7 +53,7 @@ fn files_are_written_whole_and_errors_name_them() {
     std::fs::write(path("cut.throng"), &first.to_bytes()[..40]).unwrap();
     let cut = path("cut.throng");
     let both = [
-        text(Character::load_file(&cut).unwrap_err()),
+        text(Character::load_file(&cut, &Default::default()).unwrap_err()),
         text(throng_import::file(&cut, &ImportOptions::default()).unwrap_err()),
     ];
     for error in both {
@@ -92,7 +92,7 @@ fn files_are_loaded_with_options() {
     let bytes = std::fs::metadata(&path).unwrap().len();
     let with = |images, max_bytes| {
         let options = LoadOptions { images, max_bytes };
-        Character::load_file_with(&path, &options)
+        Character::load_file(&path, &options)
     };
     assert!(with(true, bytes).unwrap() == whole);
     let without = with(false, bytes).unwrap();
@@ -129,7 +129,7 @@ fn names_of_any_legal_length_are_written() {
         let path = folder.join(format!("{}.throng", "a".repeat(length - 7)));
         for one in &small()[..2] {
             one.save_file(&path).unwrap();
-            assert!(Character::load_file(&path).unwrap() == *one);
+            assert!(Character::load_file(&path, &Default::default()).unwrap() == *one);
         }
     }
     let long = folder.join("a".repeat(256));
@@ -145,7 +145,7 @@ fn names_of_any_legal_length_are_written() {
 #[test]
 fn devices_are_not_loaded() {
     for error in [
-        Character::load_file("/dev/null").unwrap_err(),
+        Character::load_file("/dev/null", &Default::default()).unwrap_err(),
         throng_import::file("/dev/null", &ImportOptions::default()).unwrap_err(),
     ] {
         error.says("null: file: is not a plain file");
@@ -161,7 +161,7 @@ fn a_link_stays_a_link() {
     std::os::unix::fs::symlink("file.throng", &link).unwrap();
     small()[1].save_file(&link).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert!(Character::load_file(&file).unwrap() == small()[1]);
+    assert!(Character::load_file(&file, &Default::default()).unwrap() == small()[1]);
 }
 
 /// A file that is not there yet is made where the link leads.
@@ -175,7 +175,7 @@ fn a_link_to_nothing_stays_a_link() {
     small()[0].save_file(&link).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     let file = folder.join("inside/file.throng");
-    assert!(Character::load_file(&file).unwrap() == small()[0]);
+    assert!(Character::load_file(&file, &Default::default()).unwrap() == small()[0]);
     // A link to itself leads nowhere.
     let round = folder.join("round.throng");
     std::os::unix::fs::symlink("round.throng", &round).unwrap();
@@ -220,7 +220,7 @@ fn large_files_of_another_kind_are_refused_by_their_start() {
     // A terabyte, of which nothing is stored.
     let file = std::fs::File::create(&path).unwrap();
     file.set_len(1 << 40).unwrap();
-    let error = Character::load_file(&path).unwrap_err();
+    let error = Character::load_file(&path, &Default::default()).unwrap_err();
     let Error::Saved { why, .. } = &error else {
         panic!("{error:?}");
     };
@@ -244,7 +244,7 @@ fn a_read_only_file_is_not_replaced() {
     let is_denied = matches!(&error, Error::Write { kind, .. }
         if *kind == std::io::ErrorKind::PermissionDenied);
     assert!(is_denied, "{error}");
-    assert!(Character::load_file(&path).unwrap() == small()[0]);
+    assert!(Character::load_file(&path, &Default::default()).unwrap() == small()[0]);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     set(false);
 }
@@ -267,7 +267,7 @@ fn a_file_that_is_open_is_replaced_or_stays() {
         }
         Err(error) => panic!("{error}"),
     };
-    assert!(Character::load_file(&path).unwrap() == *now);
+    assert!(Character::load_file(&path, &Default::default()).unwrap() == *now);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     let mut bytes = Vec::new();
     open.read_to_end(&mut bytes).unwrap();
@@ -283,7 +283,7 @@ fn reserved_names_are_devices() {
     small()[0].save_file(folder.join("nul")).unwrap();
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     for name in ["NUL", "nul.throng"] {
-        Character::load_file(name).unwrap_err();
+        Character::load_file(name, &Default::default()).unwrap_err();
         throng_import::file(name, &ImportOptions::default()).unwrap_err();
     }
 }
@@ -308,7 +308,7 @@ fn one_file_has_many_paths() {
     ];
     for other in others {
         let other = Path::new(&other);
-        assert!(Character::load_file(other).unwrap() == small()[0]);
+        assert!(Character::load_file(other, &Default::default()).unwrap() == small()[0]);
         assert!(
             overwritten(other, &[&path]).is_some(),
             "{}",

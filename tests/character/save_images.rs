@@ -25,7 +25,7 @@ fn runs_of_texels_are_checked() {
     let load = |contents: Vec<u8>| {
         let mut other = all.clone();
         other[images.unwrap()].contents = contents;
-        Character::from_bytes(&file(&other))
+        Character::from_bytes(&file(&other), &Default::default())
     };
     let [red, blue] = [[255, 0, 0, 255], [0, 0, 255, 9]];
     let read = load(image(3, 2, &[[1, 3], [2, 0]], &[red, blue, red])).unwrap();
@@ -52,7 +52,7 @@ fn runs_of_texels_are_checked() {
         raw.images = plain.images().to_vec();
         raw.images[0].rgba_mut();
         let made = raw.build(&ImportOptions::default()).unwrap().character;
-        let read = Character::from_bytes(&made.to_bytes()).unwrap();
+        let read = Character::from_bytes(&made.to_bytes(), &Default::default()).unwrap();
         assert_eq!(read.images(), plain.images());
         let mut other = read.images()[0].clone();
         other.rgba_mut()[4 * size - 1] ^= 1;

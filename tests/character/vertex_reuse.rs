@@ -69,18 +69,21 @@ fn a_character_adds_up_its_draws() {
     let twice = vec![cube.clone(), cube];
     let raw = RawCharacter::rigid("two", twice, vec![Material::default()]);
     let two = raw.build(&ImportOptions::default()).unwrap();
-    assert_eq!(two.draw_count(), 2);
+    assert_eq!(two.geometry.draws, 2);
     let expected = VertexReuse {
         shaded: 48,
         vertices: 48,
     };
-    assert_eq!(two.vertex_reuse(), expected);
+    assert_eq!(two.geometry.reuse, expected);
     let person = throng::builtin::mannequin().unwrap();
-    assert_eq!(person.draw_count(), 2, "of the rigid triangles and others");
+    assert_eq!(
+        person.geometry.draws, 2,
+        "of the rigid triangles and others"
+    );
     let nothing = RawCharacter::from_skeleton(person.skeleton());
     let nothing = nothing.build(&ImportOptions::default()).unwrap();
-    assert_eq!(nothing.draw_count(), 0);
-    assert_eq!(nothing.vertex_reuse(), VertexReuse::default());
+    assert_eq!(nothing.geometry.draws, 0);
+    assert_eq!(nothing.geometry.reuse, VertexReuse::default());
 }
 
 /// Triangles that a clip flips are drawn with either front face.
@@ -94,12 +97,12 @@ fn what_flips_is_drawn_twice() {
         ..RawAnimation::default()
     }];
     let flipping = raw.build(&ImportOptions::default()).unwrap();
-    assert_eq!(flipping.draw_count(), 2);
+    assert_eq!(flipping.geometry.draws, 2);
     let expected = VertexReuse {
         shaded: 48,
         vertices: 24,
     };
-    assert_eq!(flipping.vertex_reuse(), expected);
+    assert_eq!(flipping.geometry.reuse, expected);
     assert_eq!(flipping.geometry.reuse, expected);
     assert_eq!(
         flipping.geometry.file_reuse.shaded, 24,
@@ -138,7 +141,7 @@ fn partly_rigid(rigid: u32, vertices: u32, indices: Vec<u32>) -> RawCharacter {
 fn rigid_triangles_have_a_draw_if_that_saves_loads() {
     let draws = |rigid, vertices, indices: &[u32]| {
         let raw = partly_rigid(rigid, vertices, indices.to_vec());
-        raw.build(&ImportOptions::default()).unwrap().draw_count()
+        raw.build(&ImportOptions::default()).unwrap().geometry.draws
     };
     let apart = |triangles: u32| draws(3, triangles * 3, &(0..triangles * 3).collect::<Vec<_>>());
     assert_eq!(apart(18), 2, "saves 27 of 864 loads, which is 1/32");

@@ -23,8 +23,8 @@ fn characters_are_whole() {
             assert!(facing.dot(normals) > 0.0, "{}: {a} {b} {c}", kind.name);
         }
         assert_eq!(
-            character.level_count(),
-            plain.level_count(),
+            character.levels().len(),
+            plain.levels().len(),
             "{}",
             kind.name
         );

@@ -182,7 +182,7 @@ fn files_that_are_read_are_not_overwritten() {
             .expect_err("a refusal")
             .says(format!("…{said}…"));
     }
-    let kept = throng::character::Character::load_file(&model);
+    let kept = throng::character::Character::load_file(&model, &Default::default());
     assert_eq!(kept.expect("a character"), mannequin.character);
 }
 

@@ -355,7 +355,7 @@ fn levels_do_not_alternate() {
             ..camera()
         };
         let levels = stage.levels(setup, &[full, fixed, coarsest], id);
-        let count = builtin::mannequin().unwrap().character.level_count() as u32;
+        let count = builtin::mannequin().unwrap().character.levels().len() as u32;
         assert_eq!(levels, [Some(0), Some(1), Some(count)]);
         stage.destroy(setup);
     });

@@ -294,7 +294,7 @@ fn as_many_weights_as_ids_are_the_most() {
         assert_eq!(got.last(), Some(&(last, 36.0)));
     }
     let bytes = character.to_bytes();
-    let loaded = throng::character::Character::from_bytes(&bytes).unwrap();
+    let loaded = throng::character::Character::from_bytes(&bytes, &Default::default()).unwrap();
     assert_eq!(loaded.morph_weights(), character.morph_weights());
     with_weights([65_500, 37])
         .fails("f: node 1, weights: morph weights: 65537 exceeds the limit of 65536");

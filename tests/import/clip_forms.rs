@@ -187,7 +187,10 @@ fn clips_in_neither_form_are_left_out() {
     let packed = &forms().packed;
     assert_eq!(bare.skeleton(), packed.skeleton());
     assert_eq!((bare.clips().len(), bare.curves().len()), (0, 0));
-    assert_eq!(Character::from_bytes(&bare.to_bytes()).unwrap(), bare);
+    assert_eq!(
+        Character::from_bytes(&bare.to_bytes(), &Default::default()).unwrap(),
+        bare
+    );
 
     let added = RawCharacter::mannequin().add_clips(&bare, &ImportOptions::default());
     assert_eq!(added.unwrap().clips(), packed.clips());

@@ -152,7 +152,10 @@ fn added_clips_and_saved_characters_obey_the_same_limit() {
 
     // The numbers of a saved file are changed one by one, so each kind of key is.
     let saved = good.to_bytes();
-    assert_eq!(Character::from_bytes(&saved).unwrap(), good);
+    assert_eq!(
+        Character::from_bytes(&saved, &Default::default()).unwrap(),
+        good
+    );
     let whole = sections(&saved);
     let (mut refused, mut loaded) = (0, 0);
     for (index, section) in whole.iter().enumerate() {
@@ -160,7 +163,7 @@ fn added_clips_and_saved_characters_obey_the_same_limit() {
         for at in (0..section.contents.len().saturating_sub(3)).filter(|_| numeric) {
             let mut altered = whole.clone();
             altered[index].contents[at..at + 4].copy_from_slice(&1e30_f32.to_le_bytes());
-            match Character::from_bytes(&file(&altered)) {
+            match Character::from_bytes(&file(&altered), &Default::default()) {
                 Err(_) => refused += 1,
                 Ok(character) => {
                     loaded += 1;

@@ -50,7 +50,7 @@ fn triangles(c: &Imported) -> Vec<usize> {
 fn check(c: &Imported) {
     for primitive in c.primitives() {
         let mut before = primitive.vertex_count() as u32;
-        assert_eq!(primitive.levels.len(), c.level_count());
+        assert_eq!(primitive.levels.len(), c.levels().len());
         for level in &primitive.levels {
             assert!(level.vertices <= before, "{level:?}");
             assert!(level.indices.iter().all(|index| *index < level.vertices));
@@ -309,7 +309,7 @@ fn what_only_coarser_levels_draw_is_left_out() {
         .zip((1..13).rev())
         .collect();
     let c = repaired(&vaults(&many));
-    assert_eq!(c.level_count(), 7);
+    assert_eq!(c.levels().len(), 7);
     let words = |node| {
         format!(
             "node {node}, a_LOD{node}: coarser level of detail left out: there are more than are \

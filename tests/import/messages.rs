@@ -47,7 +47,8 @@ fn pointers_of_git_lfs_are_named() {
         let error = throng_import::add_clips(&knight, &path, &ImportOptions::default());
         assert_eq!(error.unwrap_err().to_string(), words);
     }
-    Character::from_bytes(POINTER.as_bytes()).fails(format!("saved character: {LFS}"));
+    Character::from_bytes(POINTER.as_bytes(), &Default::default())
+        .fails(format!("saved character: {LFS}"));
     // Windows ends lines differently, and the format had other names.
     for text in [
         POINTER.replace('\n', "\r\n"),

@@ -117,7 +117,7 @@ fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Row>, F
     let mut times = Vec::new();
     for _ in 0..5 {
         let started = Instant::now();
-        let _ = std::hint::black_box(Character::from_bytes(&bytes)?);
+        let _ = std::hint::black_box(Character::from_bytes(&bytes, &Default::default())?);
         times.push(ms(started));
     }
     let import = match crate::model::is_builtin(&args.file) {

@@ -45,7 +45,7 @@ pub(crate) fn times(stats: &Stats, crowd: &Crowd) -> Times {
 
 /// The triangles of a level of detail, and its error in millimetres. Level 0 is the full one.
 pub(crate) fn level_figures(character: &Character, level: u32) -> (usize, f32) {
-    let coarser = (level as usize).min(character.level_count());
+    let coarser = (level as usize).min(character.levels().len());
     let coarser = coarser.checked_sub(1);
     let level = coarser.and_then(|coarser| character.levels().nth(coarser));
     let full = (character.triangle_count(), 0.0);

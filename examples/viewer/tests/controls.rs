@@ -127,7 +127,7 @@ fn every_stage_and_method_draws_and_is_close_to_the_reference() {
 fn levels_of_detail_are_chosen() {
     with(&["--time", "0.2", "--panels"], |studio| {
         let character = &studio.app.subject.as_ref().expect("a file").character;
-        let figures: Vec<_> = (0..=character.level_count() as u32)
+        let figures: Vec<_> = (0..=character.levels().len() as u32)
             .map(|level| level_figures(character, level))
             .collect();
         let full = character.triangle_count();

@@ -78,8 +78,7 @@ impl Character {
     }
 
     /// The number of coarser levels of detail, without the full level.
-    #[must_use]
-    pub fn level_count(&self) -> usize {
+    pub(crate) fn level_count(&self) -> usize {
         let first = self.primitives().first();
         first.map_or(0, |primitive: &Primitive| primitive.levels.len())
     }

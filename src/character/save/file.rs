@@ -48,7 +48,7 @@ const SECTIONS: [Section; 10] = [
 /// let bytes = throng::builtin::mannequin()?.character.to_bytes();
 /// // On a server, which draws nothing, from a file of a player.
 /// let options = LoadOptions { images: false, max_bytes: 64 << 20 };
-/// let guard = Character::from_bytes_with(&bytes, &options)?;
+/// let guard = Character::from_bytes(&bytes, &options)?;
 /// assert!(guard.images().is_empty());
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -160,22 +160,13 @@ impl Character {
     /// let file = std::fs::File::open("knight.throng")?;
     /// // SAFETY: no other program changes the file while it is mapped.
     /// let bytes = unsafe { memmap2::Mmap::map(&file)? };
-    /// let knight = Character::from_bytes(&bytes)?;
+    /// let knight = Character::from_bytes(&bytes, &LoadOptions::default())?;
     /// ```
     ///
     /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved) for bytes of another format or version, and for
-    /// truncated or altered bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::from_bytes_with(bytes, &LoadOptions::default())
-    }
-
-    /// Loads a character that [`Self::to_bytes`] wrote, with options.
-    ///
-    /// # Errors
-    /// As [`Self::from_bytes`], and [`SavedFault::TooLarge`] for more bytes than
-    /// [`LoadOptions::max_bytes`].
-    pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Self> {
+    /// [`Error::Saved`](crate::Error::Saved) for bytes of another format or version, for truncated
+    /// or altered bytes, and for more of them than [`LoadOptions::max_bytes`].
+    pub fn from_bytes(bytes: &[u8], options: &LoadOptions) -> Result<Self> {
         options.check_size(bytes.len() as u64)?;
         Self::load(bytes, options).map_err(|error| match error {
             Error::Saved { .. } => error,
@@ -327,17 +318,9 @@ impl Character {
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read, also if it is a folder.
     /// - [`Error::Asset`] for what is neither a file nor a folder, such as a device or a pipe.
-    /// - [`Error::Saved`] with the file's name, as [`Self::from_bytes`].
-    pub fn load_file(path: impl AsRef<Path>) -> Result<Self> {
-        Self::load_file_with(path, &LoadOptions::default())
-    }
-
-    /// Loads a file that [`Self::save_file`] wrote, with options.
-    ///
-    /// # Errors
-    /// As [`Self::load_file`], and [`SavedFault::TooLarge`] for a file with more bytes than
-    /// [`LoadOptions::max_bytes`], none of which is read.
-    pub fn load_file_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self> {
+    /// - [`Error::Saved`] with the file's name, as [`Self::from_bytes`]. Of a file with more bytes
+    ///   than [`LoadOptions::max_bytes`], nothing is read.
+    pub fn load_file(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = path.file_name().unwrap_or(path.as_os_str());
         let in_file = |error: Error| error.in_file(&name.to_string_lossy());
@@ -360,7 +343,7 @@ impl Character {
                 why: AssetFault::Invalid("is not a plain file"),
             },
         })?;
-        Self::from_bytes_with(&bytes, options).map_err(in_file)
+        Self::from_bytes(&bytes, options).map_err(in_file)
     }
 }
 

@@ -166,7 +166,10 @@ fn gait_motion_is_a_setting_of_the_character() {
     assert!(still.root_motion(walk).is_none());
     let moving = walker(true);
     assert!(moving.root_motion(moving.clip("Idle").unwrap()).is_none());
-    assert_eq!(Character::from_bytes(&moving.to_bytes()).unwrap(), moving);
+    assert_eq!(
+        Character::from_bytes(&moving.to_bytes(), &Default::default()).unwrap(),
+        moving
+    );
     let mut desc = moving.animation_desc().clone();
     assert!(desc.gait_motion);
     desc.gait_motion = false;

@@ -280,7 +280,7 @@ fn the_own_speed_multiplies() {
 #[test]
 fn what_is_kept_goes_on() {
     let (character, [walk, run]) = mannequin(None);
-    let saved = Character::from_bytes(&character.to_bytes()).unwrap();
+    let saved = Character::from_bytes(&character.to_bytes(), &Default::default()).unwrap();
     assert_eq!(saved.state_machine(), character.state_machine());
     let (mut animator, ids) = both(&saved, walk);
     change(&mut animator, ids, run, 1.0);

@@ -8,7 +8,7 @@ use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use throng::Id;
-use throng::character::{Character, EventDesc};
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
 use throng::glam::{Affine3A, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
@@ -278,13 +278,22 @@ fn retargeted_clips_survive() {
         name: "step".into(),
         time_s: 0.25,
     };
-    let clips = from.curves().iter().map(|clip| {
+    let curves = from.curves().iter().map(|clip| {
         let (made, _) = retarget.clip(clip).unwrap();
-        let name = format!("{} again", clip.name());
-        (made.with_name(&name), vec![step.clone()])
+        made.with_name(&format!("{} again", clip.name()))
     });
-    let clips: Vec<_> = clips.collect();
-    check_packed(&onto.with_clips_and_events(clips).unwrap());
+    let curves: Vec<_> = curves.collect();
+    let events = curves.iter().map(|clip| ClipDesc {
+        name: clip.name().into(),
+        events: vec![step.clone()],
+        ..ClipDesc::default()
+    });
+    let desc = AnimationDesc {
+        clips: events.collect(),
+        ..onto.animation_desc().clone()
+    };
+    let more = onto.with_clips(curves).unwrap();
+    check_packed(&more.with_animation(&desc).unwrap());
 }
 
 #[cfg(feature = "ezm")]

@@ -143,7 +143,7 @@ fn common_invariants(character: &throng::character::Character) {
         assert!(range.end <= used.len() && !range.is_empty());
         assert!(vertices > 0 && !primitive.indices.is_empty());
         assert!(primitive.indices.iter().all(|i| (*i as usize) < vertices));
-        assert_eq!(primitive.levels.len(), character.level_count());
+        assert_eq!(primitive.levels.len(), character.levels().len());
         for level in &primitive.levels {
             assert!(level.vertices as usize <= vertices && level.indices.len().is_multiple_of(3));
             assert!(level.indices.iter().all(|index| *index < level.vertices));

@@ -178,9 +178,9 @@ fn saved(bytes: &[u8]) -> bool {
     if bytes.len() >= HEADER {
         sign(&mut bytes);
     }
-    let read = Character::from_bytes(&bytes);
+    let read = Character::from_bytes(&bytes, &Default::default());
     if let Ok(character) = &read {
-        let again = Character::from_bytes(&character.to_bytes()).unwrap();
+        let again = Character::from_bytes(&character.to_bytes(), &Default::default()).unwrap();
         assert_eq!(again.skeleton().len(), character.skeleton().len());
         let mut pose = vec![Transform::IDENTITY; character.skeleton().len()];
         for clip in character.clips() {

@@ -404,6 +404,6 @@ fn a_motion_may_name_a_blend_space() {
     let of = |character: &Character| character.state_machine().cloned().unwrap();
     assert_eq!(of(&named), of(&spelt));
     let saved = named.character.to_bytes();
-    let loaded = Character::from_bytes(&saved).unwrap();
+    let loaded = Character::from_bytes(&saved, &Default::default()).unwrap();
     assert_eq!(loaded, named.character);
 }

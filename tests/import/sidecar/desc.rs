@@ -145,7 +145,7 @@ fn the_description_of_a_character_is_its_own() {
         ..ImportOptions::default()
     };
     let imported = model(&options).character;
-    let loaded = Character::from_bytes(&imported.to_bytes()).unwrap();
+    let loaded = Character::from_bytes(&imported.to_bytes(), &Default::default()).unwrap();
     for character in [imported, loaded] {
         let desc = character.animation_desc().clone();
         assert_eq!(desc.masks, whole().masks);

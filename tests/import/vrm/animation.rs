@@ -342,7 +342,7 @@ fn rest_poses_and_sizes_differ() {
 #[test]
 fn names_and_saved_characters() {
     let (source, target) = (Rig::new(1.0, 0.7, &[]), Rig::new(2.5, 1.1, &[]));
-    let saved = |c: &Character| Character::from_bytes(&c.to_bytes()).unwrap();
+    let saved = |c: &Character| Character::from_bytes(&c.to_bytes(), &Default::default()).unwrap();
     let (from, avatar) = (import(&source.vrma()), import(&target.vrm1()));
     let (from, avatar) = (saved(&from), saved(&avatar));
     agrees(&added(&avatar, &source.vrma()), &source, &target, false);

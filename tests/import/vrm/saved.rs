@@ -10,7 +10,7 @@ fn saved_characters_keep_everything() {
     for file in [vrm0(), vrm1()] {
         let character = import(&file).character;
         assert!(!character.springs().is_empty() && !character.expressions().is_empty());
-        let loaded = Character::from_bytes(&character.to_bytes()).unwrap();
+        let loaded = Character::from_bytes(&character.to_bytes(), &Default::default()).unwrap();
         assert_eq!(loaded, character);
         assert_eq!(loaded.springs(), character.springs());
         assert_eq!(loaded.expressions(), character.expressions());
@@ -29,7 +29,7 @@ fn altered_bytes_give_an_error_or_a_sound_character() {
             let mut bytes = bytes.clone();
             bytes[at] = value;
             sign(&mut bytes);
-            match Character::from_bytes(&bytes) {
+            match Character::from_bytes(&bytes, &Default::default()) {
                 Ok(loaded) => {
                     good += 1;
                     play(&loaded);

@@ -92,7 +92,7 @@ pub(super) fn view(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
 
 /// The level of detail, with its figures.
 fn level(ui: &mut Ui, level: &mut Option<u32>, character: &Character) {
-    let coarsest = character.level_count() as i32;
+    let coarsest = character.levels().len() as i32;
     // The slider has the automatic choice before the full level.
     let mut at = level.map_or(-1, |level| (level as i32).min(coarsest));
     let slider = Slider::new(&mut at, -1..=coarsest)
