@@ -18,7 +18,7 @@ const HEIGHT: u32 = 480;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 /// The features that throng needs for passes with `vkCmdBeginRendering`.
-const FEATURES: Features = Features::REQUIRED.with_dynamic_rendering(true);
+const FEATURES: Features = Features::REQUIRED.union(Features::DYNAMIC_RENDERING);
 
 pub(crate) fn main() -> Result<()> {
     // SAFETY: there is one thread and one device, and every handle belongs to it.
@@ -66,7 +66,7 @@ unsafe fn draw() -> Result<Vec<u8>> {
 
         // Once: a crowd, a pass with the formats of the attachments, a character, its instances.
         let memory = &mut GpuAllocator::new(&device, &mut allocator);
-        let gpu = Device::new(&instance, physical_device, &device, &FEATURES)?;
+        let gpu = Device::new(&instance, physical_device, &device, FEATURES)?;
         let mut crowd = Crowd::new(&gpu, memory, &CrowdDesc::default())?;
         let pass = crowd.create_pass(&PassDesc {
             color_formats: &[COLOR],

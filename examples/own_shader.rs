@@ -69,9 +69,9 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let (instance, physical_device) = (&context.instance, context.physical_device);
     // On a device with descriptor indexing, all textures of a character can be in one array. To use
     // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
-    let enabled = Features::REQUIRED.with_dynamic_rendering(true);
+    let enabled = Features::REQUIRED | Features::DYNAMIC_RENDERING;
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
-    let device = unsafe { Device::new(instance, physical_device, &context.device, &enabled)? };
+    let device = unsafe { Device::new(instance, physical_device, &context.device, enabled)? };
     let allocator = &mut context.allocator();
     let mut crowd = Crowd::new(&device, allocator, &CrowdDesc::default())?;
 

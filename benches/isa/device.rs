@@ -49,8 +49,8 @@ impl Compiler {
             // Every GPU here has this feature. Without it, vertex shaders read where the lists of
             // the stage cull start.
             let enabled = Features::REQUIRED
-                .with_dynamic_rendering(true)
-                .with_draw_indirect_first_instance(true);
+                | Features::DYNAMIC_RENDERING
+                | Features::DRAW_INDIRECT_FIRST_INSTANCE;
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&extensions)
@@ -58,7 +58,7 @@ impl Compiler {
             let mut chain = FeatureChain::new(enabled);
             let info = chain.add_to(info);
             let raw = instance.create_device(physical_device, &info, None)?;
-            let gpu = Device::new(&instance, physical_device, &raw, &enabled)?;
+            let gpu = Device::new(&instance, physical_device, &raw, enabled)?;
             let flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
             Ok(Self {
                 gpu: gpu.with_pipeline_flags(flags),

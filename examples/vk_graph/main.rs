@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let device = physical.create_ash_device(|info| {
             instance.create_device(physical.handle, &chain.add_to(info), None)
         })?;
-        let throng = gpu::Device::new(&instance, physical.handle, &device, &features)?;
+        let throng = gpu::Device::new(&instance, physical.handle, &device, features)?;
         (Device::try_from_ash(device, physical.clone())?, throng)
     };
 

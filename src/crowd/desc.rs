@@ -95,7 +95,7 @@ pub struct CrowdDesc {
     ///
     /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
     /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, and
-    /// [`Features::acceleration_structure`](crate::gpu::Features::acceleration_structure). Flags of
+    /// [`Features::ACCELERATION_STRUCTURE`](crate::gpu::Features::ACCELERATION_STRUCTURE). Flags of
     /// other extensions are rejected.
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
@@ -135,7 +135,7 @@ const CORE_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
-/// The usage flag that [`Features::acceleration_structure`] allows.
+/// The usage flag that [`Features::ACCELERATION_STRUCTURE`] allows.
 pub(crate) const BUILD_INPUT: vk::BufferUsageFlags =
     vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
@@ -168,7 +168,7 @@ pub(crate) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
     match others {
         others if others.is_empty() => Ok(()),
         BUILD_INPUT => {
-            let needed = Features::NONE.with_acceleration_structure(true);
+            let needed = Features::ACCELERATION_STRUCTURE;
             device.expect_enabled("CrowdDesc::skinned_usage", needed)
         }
         _ => Err(Error::invalid(

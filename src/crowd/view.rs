@@ -59,7 +59,7 @@ pub struct View {
     /// first eye. In a pass without a view mask, the view is that of its first eye.
     ///
     /// For example, the eyes are those of a headset, or the layers of a shadow map. They need
-    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    /// [`Features::MULTIVIEW`](crate::gpu::Features::MULTIVIEW).
     ///
     /// ```
     /// use throng::ash::vk::Extent2D;

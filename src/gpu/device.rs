@@ -46,7 +46,7 @@ pub(crate) struct Limits {
 /// /// and the device with these features. The cache is null or of that device.
 /// unsafe fn crowd(
 ///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
-///     (device, features): (&ash::Device, &Features),
+///     (device, features): (&ash::Device, Features),
 ///     cache: vk::PipelineCache,
 ///     allocator: &mut dyn MemoryAllocator,
 /// ) -> Result<Crowd> {
@@ -87,8 +87,10 @@ impl Device {
     ///
     /// # Errors
     /// - [`Error::Unsupported`] names the requirements that the physical device lacks, and features
-    ///   of `enabled` that it does not support.
-    /// - [`Error::NotEnabled`] names the [requirements](Features::REQUIRED) that `enabled` lacks.
+    ///   of `enabled`, with their extensions, that it does not support.
+    /// - [`Error::NotEnabled`] names the [requirements](Features::REQUIRED) that `enabled` lacks, and
+    ///   extensions of `enabled` that instance or device were created without, if Vulkan tells.
+    /// - [`Error::Vulkan`] if extensions cannot be listed.
     ///
     /// # Safety
     /// - `instance` was created for [`Self::API_VERSION`] or later.
@@ -99,11 +101,11 @@ impl Device {
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &ash::Device,
-        enabled: &Features,
+        enabled: Features,
     ) -> Result<Self> {
         // SAFETY: the handles belong together and are alive, by this function's contract.
         let supported = unsafe { Features::supported(instance, physical_device)? };
-        let missing = Features::REQUIRED.without(enabled);
+        let missing = Features::REQUIRED - enabled;
         if missing != Features::NONE {
             return Err(Error::NotEnabled {
                 what: "throng",
@@ -112,12 +114,14 @@ impl Device {
         }
         // SAFETY: this function has the same contract, and nothing is missing.
         let made = unsafe { Self::supported(instance, physical_device, device, enabled) };
-        // Those of extensions are not queried.
-        let asked = enabled
-            .with_debug_utils(false)
-            .with_acceleration_structure(false);
-        match asked.without(&supported) {
-            Features::NONE => Ok(made),
+        // Those of extensions are not among them.
+        let asked = enabled - Features::DEBUG_UTILS - Features::ACCELERATION_STRUCTURE;
+        match asked - supported {
+            Features::NONE => {
+                // SAFETY: the handles belong together and are alive, by this function's contract.
+                unsafe { enabled.check_extensions(instance, physical_device, device.handle())? };
+                Ok(made)
+            }
             missing => Err(Error::Unsupported {
                 device: made.name,
                 missing: missing.names(),
@@ -133,7 +137,7 @@ impl Device {
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &ash::Device,
-        enabled: &Features,
+        enabled: Features,
     ) -> Self {
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
@@ -151,7 +155,7 @@ impl Device {
             unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
         let limits = &properties.limits;
         let debug = enabled
-            .debug_utils
+            .contains(Features::DEBUG_UTILS)
             .then(|| ash::ext::debug_utils::Device::new(instance, device));
         Self {
             raw: device.clone(),
@@ -179,7 +183,7 @@ impl Device {
             },
             memory,
             is_software: properties.device_type == vk::PhysicalDeviceType::CPU,
-            enabled: *enabled,
+            enabled,
             pipeline_cache: vk::PipelineCache::null(),
             pipeline_flags: vk::PipelineCreateFlags::empty(),
             name: features::device_name(&properties),
@@ -223,7 +227,7 @@ impl Device {
 
     /// Checks that the engine enabled the features that `what` needs.
     pub(crate) fn expect_enabled(&self, what: &'static str, needed: Features) -> Result<()> {
-        match needed.without(&self.enabled) {
+        match needed - self.enabled {
             Features::NONE => Ok(()),
             missing => Err(Error::NotEnabled {
                 what,
@@ -252,7 +256,7 @@ impl Device {
     /// storage textures also have limits of their own.
     #[must_use]
     pub fn max_own_resources(&self) -> u32 {
-        let textures = match self.enabled.descriptor_indexing {
+        let textures = match self.enabled.contains(Features::DESCRIPTOR_INDEXING) {
             true => self.limits.max_textures,
             false => Material::TEXTURES as u32,
         };

@@ -1,7 +1,8 @@
 //! Features in the `VkDeviceCreateInfo` of an engine, in whichever structures it has.
 
-use super::features::{FeatureStruct, Features};
+use super::features::{self, FeatureStruct, Features};
 use ash::vk;
+use core::ffi::CStr;
 use core::ptr::{self, NonNull};
 
 type Base = vk::BaseOutStructure<'static>;
@@ -34,6 +35,19 @@ const CHAINED: [Cast; 9] = [
     cast::<vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>>,
 ];
 
+/// True if `info` enables this device extension.
+///
+/// # Safety
+/// The extension names of `info` are valid.
+unsafe fn enables(info: &vk::DeviceCreateInfo<'_>, extension: &str) -> bool {
+    let names = info.pp_enabled_extension_names;
+    (0..info.enabled_extension_count as usize).any(|index| {
+        // SAFETY: there are as many names, each of them valid, by this function's contract.
+        let name = unsafe { CStr::from_ptr(*names.add(index)) };
+        name.to_bytes() == extension.as_bytes()
+    })
+}
+
 /// Calls `visit` with every structure of features that is chained to `info`.
 ///
 /// # Safety
@@ -56,22 +70,29 @@ impl Features {
     /// The features that a device has that is created with `info`.
     ///
     /// They are read from `pEnabledFeatures` and all structures of the chain, in whichever form.
+    /// [`Self::ACCELERATION_STRUCTURE`] counts if its extension is enabled, too. Nothing says whether
+    /// the instance has [`Self::DEBUG_UTILS`], so that is left out.
     ///
     /// # Safety
-    /// `pEnabledFeatures` is null or valid, and so is the chain of `info`.
+    /// `pEnabledFeatures` is null or valid, and so are the chain and the extension names of `info`.
     #[must_use]
     pub unsafe fn of_device(info: &vk::DeviceCreateInfo<'_>) -> Self {
         // SAFETY: the pointer is null or valid, by this function's contract.
         let core = unsafe { info.p_enabled_features.as_ref() };
-        let mut enabled = core.map_or(Self::NONE, Self::of);
+        let mut enabled = core.map_or(Self::NONE, FeatureStruct::enabled);
         // SAFETY: the chain is valid, by this function's contract, and nobody writes to it.
-        unsafe { visit_chain(info, |one| enabled = enabled.union(one.as_ref().enabled())) };
-        enabled
+        unsafe { visit_chain(info, |one| enabled |= one.as_ref().enabled()) };
+        // SAFETY: the names are valid, by this function's contract.
+        let extends = unsafe { enables(info, features::ACCELERATION_STRUCTURE) };
+        match extends {
+            true => enabled,
+            false => enabled - Self::ACCELERATION_STRUCTURE,
+        }
     }
 
     /// True if `structure` has one of the features of this set.
-    fn any_of(&self, structure: &impl FeatureStruct) -> bool {
-        self.without(&structure.has()) != *self
+    fn any_of(self, structure: &impl FeatureStruct) -> bool {
+        self - structure.has() != self
     }
 }
 
@@ -120,7 +141,7 @@ unsafe impl Sync for FeatureChain {}
 impl FeatureChain {
     /// Structures for these features.
     ///
-    /// Features that are not the device's, such as [`Features::debug_utils`], do not matter.
+    /// Features that are not the device's, such as [`Features::DEBUG_UTILS`], do not matter.
     #[must_use]
     pub fn new(features: Features) -> Self {
         Self {
@@ -142,22 +163,29 @@ impl FeatureChain {
     /// - Of `pEnabledFeatures` it makes a copy.
     /// - Structures that the engine chains afterwards must not have the same features. So call this
     ///   last.
-    /// - Extensions are not enabled: [`Features::acceleration_structure`] needs one.
+    /// - Extensions are not enabled. [`Features::ACCELERATION_STRUCTURE`] is left out if `info` does
+    ///   not enable its extension, so that [`Device::new`](super::Device::new) names it.
     ///
     /// # Safety
-    /// - `pEnabledFeatures` is null or valid. The chain of `info` is valid, and may be written, as
-    ///   with `push_next`.
+    /// - `pEnabledFeatures` is null or valid. The extension names of `info` are valid. Its chain is
+    ///   valid, and may be written, as with `push_next`.
     /// - The physical device supports the features, see [`Features::supported`].
     pub unsafe fn add_to<'a>(
         &'a mut self,
         mut info: vk::DeviceCreateInfo<'a>,
     ) -> vk::DeviceCreateInfo<'a> {
-        let mut left = self.features;
+        // SAFETY: the names are valid, by this function's contract.
+        let extends = unsafe { enables(&info, features::ACCELERATION_STRUCTURE) };
+        let wanted = match extends {
+            true => self.features,
+            false => self.features - Features::ACCELERATION_STRUCTURE,
+        };
+        let mut left = wanted;
         let enable = |mut one: NonNull<dyn FeatureStruct>| {
             // SAFETY: the chain is valid and may be written, by this function's contract.
             let one = unsafe { one.as_mut() };
-            one.enable(&self.features);
-            left = left.without(&one.has());
+            one.enable(wanted);
+            left = left - one.has();
         };
         // SAFETY: the chain is valid, by this function's contract.
         unsafe { visit_chain(&info, enable) };
@@ -165,14 +193,14 @@ impl FeatureChain {
             // SAFETY: the pointer is null or valid, by this function's contract.
             let given = unsafe { info.p_enabled_features.as_ref() };
             self.core = given.copied().unwrap_or_default();
-            self.core.enable(&left);
+            self.core.enable(left);
             info.p_enabled_features = ptr::from_ref(&self.core);
         }
         macro_rules! chain {
             ($($field:ident)+) => {$(
                 self.$field = Default::default();
                 if left.any_of(&self.$field) {
-                    self.$field.enable(&left);
+                    self.$field.enable(left);
                     info = info.push_next(&mut self.$field);
                 }
             )+};

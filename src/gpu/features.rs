@@ -1,54 +1,33 @@
 //! Device features that the crate requires or can use, and the structures that say them.
 
 use crate::error::{Error, Result};
+use crate::gpu::VkCall;
 use ash::vk;
 use core::ffi::CStr;
+use core::fmt;
+use core::ops::{BitOr, BitOrAssign, Sub};
 
 /// The minimum Vulkan version, of instance and device.
 pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 
-/// Defines [`Features`]: each feature with its setter, and the names that Vulkan has for it.
+/// Defines [`Features`]: each feature, and the names that Vulkan has for it.
 macro_rules! features {
     ($(#[$about:meta])* pub struct Features {
-        $($(#[$doc:meta])* $feature:ident, $with:ident: $($name:literal)+;)+
+        $($(#[$doc:meta])* $feature:ident = $bit:literal: $($name:literal)+;)+
     }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-        #[non_exhaustive]
-        pub struct Features {
-            $($(#[$doc])* pub $feature: bool,)+
-        }
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+        pub struct Features(u32);
 
         impl Features {
             /// No features.
-            pub const NONE: Self = Self { $($feature: false),+ };
-
-            $(
-                #[doc = concat!("Sets [`Self::", stringify!($feature), "`].")]
-                #[must_use]
-                pub const fn $with(mut self, on: bool) -> Self {
-                    self.$feature = on;
-                    self
-                }
-            )+
-
-            /// The features of this or the other set.
-            #[must_use]
-            pub const fn union(self, other: Self) -> Self {
-                Self { $($feature: self.$feature | other.$feature),+ }
-            }
-
-            /// The features of this set that the other set does not have.
-            #[must_use]
-            pub const fn without(self, other: &Self) -> Self {
-                Self { $($feature: self.$feature & !other.$feature),+ }
-            }
+            pub const NONE: Self = Self(0);
+            $($(#[$doc])* pub const $feature: Self = Self(1 << $bit);)+
 
             /// The names that Vulkan has for the features of this set.
-            #[must_use]
-            pub fn names(&self) -> Vec<&'static str> {
-                let all = [$((self.$feature, &[$($name),+][..])),+];
-                let own = all.into_iter().filter(|(on, _)| *on);
+            pub(crate) fn names(self) -> Vec<&'static str> {
+                let all = [$((Self::$feature, &[$($name),+][..])),+];
+                let own = all.into_iter().filter(|(feature, _)| self.contains(*feature));
                 own.flat_map(|(_, names)| names).copied().collect()
             }
         }
@@ -59,13 +38,9 @@ features! {
 /// A set of device features: what a device supports, what to enable, or what was enabled.
 ///
 /// Vulkan cannot be asked which features of a device are enabled, so the engine says it to
-/// [`Device::new`](super::Device::new). There are three ways:
-///
-/// - Before the device is created, [`FeatureChain::add_to`](super::FeatureChain::add_to) takes the
-///   engine's `VkDeviceCreateInfo` and enables a set in it, whichever structures it has.
-/// - An engine that makes these structures itself calls [`Self::enable_in`] for each of them,
-///   before it creates the device.
-/// - [`Self::of_device`] and [`Self::of`] read what an engine enables.
+/// [`Device::new`](super::Device::new). [`FeatureChain::add_to`](super::FeatureChain::add_to) takes
+/// the engine's `VkDeviceCreateInfo` and enables a set in it, whichever structures it has.
+/// [`Self::of_device`] reads what an engine enables by itself.
 ///
 /// # Requirements
 /// Only these are required:
@@ -82,45 +57,40 @@ features! {
 /// of Vulkan 1.0. An engine that enables `vulkanMemoryModel` must enable
 /// `vulkanMemoryModelDeviceScope` as well: the atomics of stages on the GPU have that scope.
 ///
-/// The fields that say so are optional. Without them something else is missing or slower.
+/// All others are optional. Without them something else is missing or slower.
 ///
 /// ```
-/// use throng::ash::vk;
 /// use throng::gpu::Features;
 ///
-/// // The engine's own structures.
-/// let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
-/// let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
-/// let wanted = Features::REQUIRED.with_dynamic_rendering(true);
-/// wanted.enable_in(&mut v12);
-/// wanted.enable_in(&mut v13);
-/// assert_eq!((v12.buffer_device_address, v13.dynamic_rendering), (vk::TRUE, vk::TRUE));
-/// // Create the device with them, and give this to `Device::new`:
-/// assert_eq!(Features::of(&v12).union(Features::of(&v13)), wanted);
+/// const WANTED: Features = Features::REQUIRED.union(Features::MULTIVIEW);
+///
+/// let more = WANTED | Features::DYNAMIC_RENDERING;
+/// assert!(more.contains(WANTED) && !WANTED.contains(more));
+/// assert_eq!(more - WANTED, Features::DYNAMIC_RENDERING);
 /// ```
 pub struct Features {
     /// `bufferDeviceAddress`, which is required.
-    buffer_device_address, with_buffer_device_address: "bufferDeviceAddress";
+    BUFFER_DEVICE_ADDRESS = 0: "bufferDeviceAddress";
     /// `dynamicRendering`: passes for `vkCmdBeginRendering`.
     ///
     /// Passes for a `VkRenderPass` do not need it.
-    dynamic_rendering, with_dynamic_rendering: "dynamicRendering";
+    DYNAMIC_RENDERING = 1: "dynamicRendering";
     /// `multiview`: passes with a view mask.
-    multiview, with_multiview: "multiview";
+    MULTIVIEW = 2: "multiview";
     /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically.
-    sampler_anisotropy, with_sampler_anisotropy: "samplerAnisotropy";
+    SAMPLER_ANISOTROPY = 3: "samplerAnisotropy";
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.
-    independent_blend, with_independent_blend: "independentBlend";
+    INDEPENDENT_BLEND = 4: "independentBlend";
     /// `VkPhysicalDeviceFeatures::drawIndirectFirstInstance`: with a stage cull on the GPU, the
     /// draws themselves say where their lists start, so vertex shaders need not read it.
-    draw_indirect_first_instance, with_draw_indirect_first_instance: "drawIndirectFirstInstance";
+    DRAW_INDIRECT_FIRST_INSTANCE = 5: "drawIndirectFirstInstance";
     /// Descriptor indexing: one set for all textures of a character.
     ///
     /// Without it there is a set for each material. It requires these three features:
     /// `runtimeDescriptorArray`, `shaderSampledImageArrayNonUniformIndexing` and
     /// `descriptorBindingVariableDescriptorCount`.
-    descriptor_indexing, with_descriptor_indexing:
+    DESCRIPTOR_INDEXING = 6:
         "runtimeDescriptorArray"
         "shaderSampledImageArrayNonUniformIndexing"
         "descriptorBindingVariableDescriptorCount";
@@ -128,108 +98,152 @@ pub struct Features {
     /// `accelerationStructure`: deformed vertices may be built into acceleration structures.
     ///
     /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) asks for it.
-    acceleration_structure, with_acceleration_structure: "accelerationStructure";
+    ACCELERATION_STRUCTURE = 7: "accelerationStructure";
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     ///
-    /// It is no feature of the device, so no structure says it. Set it with
-    /// [`Self::with_debug_utils`].
-    debug_utils, with_debug_utils: "VK_EXT_debug_utils";
+    /// It is no feature of the device, so no structure says it.
+    DEBUG_UTILS = 8: "VK_EXT_debug_utils";
 }
+}
+
+impl Features {
+    /// The features of this or the other set, as `|`, also in constants.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// True if this set has all features of the other one.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The features `self` if a condition holds, or none.
+    pub(super) const fn only_if(self, on: bool) -> Self {
+        match on {
+            true => self,
+            false => Self::NONE,
+        }
+    }
+}
+
+impl BitOr for Features {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.union(other)
+    }
+}
+
+impl BitOrAssign for Features {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+/// The features of the first set that the second does not have.
+impl Sub for Features {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+/// The names that Vulkan has for the features.
+impl fmt::Debug for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
 }
 
 /// A structure of Vulkan in which device features are enabled.
 ///
 /// Implemented by `PhysicalDeviceFeatures`, `PhysicalDeviceFeatures2` (without its chain), those of
 /// Vulkan 1.1, 1.2 and 1.3, and by the single ones that have a feature of [`Features`].
-pub trait FeatureStruct: sealed::Sealed {
+pub(super) trait FeatureStruct {
     /// The features of [`Features`] that this structure has, enabled or not.
     fn has(&self) -> Features;
 
     /// Enables those features of a set that this structure has.
-    fn enable(&mut self, features: &Features);
+    fn enable(&mut self, features: Features);
 
     /// The features that are enabled in this structure.
     fn enabled(&self) -> Features;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// Says in which fields a structure has which features.
 macro_rules! feature_struct {
     ($type:ty { $($feature:ident: $($($of:ident).+)+;)+ }) => {
-        impl sealed::Sealed for $type {}
-
         impl FeatureStruct for $type {
             fn has(&self) -> Features {
-                Features { $($feature: true,)+ ..Features::NONE }
+                Features::NONE$(.union(Features::$feature))+
             }
 
-            fn enable(&mut self, features: &Features) {
-                $(if features.$feature {
+            fn enable(&mut self, features: Features) {
+                $(if features.contains(Features::$feature) {
                     $(self.$($of).+ = vk::TRUE;)+
                 })+
             }
 
             fn enabled(&self) -> Features {
-                Features {
-                    $($feature: [$(self.$($of).+),+].iter().all(|on| *on == vk::TRUE),)+
-                    ..Features::NONE
-                }
+                Features::NONE$(.union(Features::$feature.only_if(
+                    [$(self.$($of).+),+].iter().all(|on| *on == vk::TRUE),
+                )))+
             }
         }
     };
 }
 
 feature_struct!(vk::PhysicalDeviceFeatures {
-    sampler_anisotropy: sampler_anisotropy;
-    independent_blend: independent_blend;
-    draw_indirect_first_instance: draw_indirect_first_instance;
+    SAMPLER_ANISOTROPY: sampler_anisotropy;
+    INDEPENDENT_BLEND: independent_blend;
+    DRAW_INDIRECT_FIRST_INSTANCE: draw_indirect_first_instance;
 });
 feature_struct!(vk::PhysicalDeviceFeatures2<'_> {
-    sampler_anisotropy: features.sampler_anisotropy;
-    independent_blend: features.independent_blend;
-    draw_indirect_first_instance: features.draw_indirect_first_instance;
+    SAMPLER_ANISOTROPY: features.sampler_anisotropy;
+    INDEPENDENT_BLEND: features.independent_blend;
+    DRAW_INDIRECT_FIRST_INSTANCE: features.draw_indirect_first_instance;
 });
 feature_struct!(vk::PhysicalDeviceVulkan11Features<'_> {
-    multiview: multiview;
+    MULTIVIEW: multiview;
 });
 feature_struct!(vk::PhysicalDeviceVulkan12Features<'_> {
-    buffer_device_address: buffer_device_address;
-    descriptor_indexing: runtime_descriptor_array
+    BUFFER_DEVICE_ADDRESS: buffer_device_address;
+    DESCRIPTOR_INDEXING: runtime_descriptor_array
         shader_sampled_image_array_non_uniform_indexing
         descriptor_binding_variable_descriptor_count;
 });
 feature_struct!(vk::PhysicalDeviceVulkan13Features<'_> {
-    dynamic_rendering: dynamic_rendering;
+    DYNAMIC_RENDERING: dynamic_rendering;
 });
 feature_struct!(vk::PhysicalDeviceMultiviewFeatures<'_> {
-    multiview: multiview;
+    MULTIVIEW: multiview;
 });
 feature_struct!(vk::PhysicalDeviceBufferDeviceAddressFeatures<'_> {
-    buffer_device_address: buffer_device_address;
+    BUFFER_DEVICE_ADDRESS: buffer_device_address;
 });
 feature_struct!(vk::PhysicalDeviceDescriptorIndexingFeatures<'_> {
-    descriptor_indexing: runtime_descriptor_array
+    DESCRIPTOR_INDEXING: runtime_descriptor_array
         shader_sampled_image_array_non_uniform_indexing
         descriptor_binding_variable_descriptor_count;
 });
 feature_struct!(vk::PhysicalDeviceDynamicRenderingFeatures<'_> {
-    dynamic_rendering: dynamic_rendering;
+    DYNAMIC_RENDERING: dynamic_rendering;
 });
 feature_struct!(vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'_> {
-    acceleration_structure: acceleration_structure;
+    ACCELERATION_STRUCTURE: acceleration_structure;
 });
 
 impl Features {
     /// The features that [`Device::new`](super::Device::new) requires.
-    pub const REQUIRED: Self = Self::NONE.with_buffer_device_address(true);
+    pub const REQUIRED: Self = Self::BUFFER_DEVICE_ADDRESS;
 
     /// The features that a physical device supports, if it supports what throng requires.
     ///
     /// An engine may enable all of them. Extensions are not queried:
-    /// [`Self::acceleration_structure`] and [`Self::debug_utils`] are false.
+    /// [`Self::ACCELERATION_STRUCTURE`] and [`Self::DEBUG_UTILS`] are not in the set.
     ///
     /// ```no_run
     /// use throng::ash::{self, vk};
@@ -280,11 +294,11 @@ impl Features {
         // SAFETY: the handles are alive, by this function's contract; the device supports at least
         // Vulkan 1.3, so it knows the chained structures.
         unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
-        let supported = Self::of(&features.features)
-            .union(Self::of(&features11))
-            .union(Self::of(&features12))
-            .union(Self::of(&features13));
-        match Self::REQUIRED.without(&supported) {
+        let supported = features.features.enabled()
+            | features11.enabled()
+            | features12.enabled()
+            | features13.enabled();
+        match Self::REQUIRED - supported {
             Self::NONE => Ok(supported),
             missing => Err(Error::Unsupported {
                 device,
@@ -293,20 +307,91 @@ impl Features {
         }
     }
 
-    /// The features of this set that a structure enables.
+    /// Checks that the extensions of features are there, as far as Vulkan tells.
     ///
-    /// All others are false.
-    #[must_use]
-    pub fn of(structure: &impl FeatureStruct) -> Self {
-        structure.enabled()
+    /// A device returns no functions of an extension that it was created without.
+    ///
+    /// # Errors
+    /// - [`Error::Unsupported`] names a device extension that the physical device does not have.
+    /// - [`Error::NotEnabled`] names an extension that instance or device were created without.
+    ///
+    /// # Safety
+    /// The handles are alive and belong together.
+    pub(super) unsafe fn check_extensions(
+        self,
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: vk::Device,
+    ) -> Result<()> {
+        for (feature, what, extension, function) in EXTENSIONS {
+            if !self.contains(feature) {
+                continue;
+            }
+            // SAFETY: the handles are alive and belong together, by this function's contract.
+            let found = unsafe {
+                let load = instance.fp_v1_0().get_device_proc_addr;
+                load(device, function.as_ptr()).is_some()
+            };
+            if found {
+                continue;
+            }
+            let missing = vec![extension];
+            // SAFETY: as above.
+            let name = unsafe { lacks(instance, physical_device, extension)? };
+            return Err(match name {
+                Some(device) if feature != Self::DEBUG_UTILS => {
+                    Error::Unsupported { device, missing }
+                }
+                _ => Error::NotEnabled { what, missing },
+            });
+        }
+        Ok(())
     }
+}
 
-    /// Enables those features of this set that the structure has.
-    ///
-    /// It disables none.
-    pub fn enable_in(&self, structure: &mut impl FeatureStruct) {
-        structure.enable(self);
-    }
+/// Features that need an extension: their name in errors, the extension, and a function of it.
+const EXTENSIONS: [(Features, &str, &str, &CStr); 2] = [
+    (
+        Features::ACCELERATION_STRUCTURE,
+        "Features::ACCELERATION_STRUCTURE",
+        ACCELERATION_STRUCTURE,
+        c"vkCreateAccelerationStructureKHR",
+    ),
+    (
+        Features::DEBUG_UTILS,
+        "Features::DEBUG_UTILS",
+        "VK_EXT_debug_utils",
+        c"vkSetDebugUtilsObjectNameEXT",
+    ),
+];
+/// The device extension of [`Features::ACCELERATION_STRUCTURE`].
+pub(super) const ACCELERATION_STRUCTURE: &str = "VK_KHR_acceleration_structure";
+
+/// The name of a physical device if it does not have a device extension.
+///
+/// # Errors
+/// [`Error::Vulkan`] if its extensions cannot be listed.
+///
+/// # Safety
+/// The handles are alive and belong together.
+unsafe fn lacks(
+    instance: &ash::Instance,
+    physical_device: vk::PhysicalDevice,
+    extension: &str,
+) -> Result<Option<Box<str>>> {
+    // SAFETY: the handles are alive and belong together, by this function's contract.
+    let (offered, properties) = unsafe {
+        (
+            instance.enumerate_device_extension_properties(physical_device),
+            instance.get_physical_device_properties(physical_device),
+        )
+    };
+    let offered = offered.call("vkEnumerateDeviceExtensionProperties")?;
+    let name = |it: &vk::ExtensionProperties| {
+        let name = it.extension_name_as_c_str();
+        name.is_ok_and(|name| name.to_bytes() == extension.as_bytes())
+    };
+    Ok((!offered.iter().any(name)).then(|| device_name(&properties)))
 }
 
 pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {

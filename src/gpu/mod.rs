@@ -200,7 +200,7 @@ pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, skin_variant, variant};
 pub use feature_chain::FeatureChain;
-pub use features::{FeatureStruct, Features};
+pub use features::Features;
 pub(crate) use guard::{Destroy, Guard, destroy_fields};
 pub use layout::GpuInstance;
 pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};

@@ -1,6 +1,6 @@
 //! The layout of descriptor set 0, and how it is written.
 
-use super::{Destroy, Device, Guard, Object, VkCall, destroy_fields, limit};
+use super::{Destroy, Device, Features, Guard, Object, VkCall, destroy_fields, limit};
 use crate::error::{Result, expect};
 use crate::mesh::Material;
 use ash::vk;
@@ -25,7 +25,7 @@ use ash::vk;
 /// Dynamic offsets are given in the order of the bindings: view, lists.
 ///
 /// Binding 5 has 5 textures, those of one material. With
-/// [`descriptor_indexing`](super::Features::descriptor_indexing) it has a variable number.
+/// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) it has a variable number.
 /// Then one set serves all materials of a character whose textures fit.
 #[derive(Debug)]
 pub struct SetLayout {
@@ -153,7 +153,7 @@ impl SetLayout {
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
-        let bindless = device.enabled.descriptor_indexing;
+        let bindless = device.enabled.contains(Features::DESCRIPTOR_INDEXING);
         let mut bindings: Vec<_> = (0..)
             .zip(BUFFERS)
             .map(|(number, (kind, stages))| binding(number, kind, stages))

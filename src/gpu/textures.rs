@@ -2,7 +2,7 @@
 
 use super::memory::Image;
 use super::texture::MipChain;
-use super::{Destroy, Device, Gpu, Guard, Object, Upload, VkCall};
+use super::{Destroy, Device, Features, Gpu, Guard, Object, Upload, VkCall};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{Filter, Material, TextureRef, Wrap};
@@ -89,7 +89,7 @@ impl Textures {
             made.materials.push(indices);
         }
         let fits = made.all.len() as u64 <= gpu.device.limits.max_textures.into();
-        made.shared = gpu.device.enabled.descriptor_indexing && fits;
+        made.shared = gpu.device.enabled.contains(Features::DESCRIPTOR_INDEXING) && fits;
         Ok(made)
     }
 
@@ -226,7 +226,8 @@ fn sampler_info(device: &Device, texture: &TextureRef) -> vk::SamplerCreateInfo<
         Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
         Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
-    let anisotropic = device.enabled.sampler_anisotropy && texture.minify == Filter::Linear;
+    let anisotropic =
+        device.enabled.contains(Features::SAMPLER_ANISOTROPY) && texture.minify == Filter::Linear;
     vk::SamplerCreateInfo::default()
         .mag_filter(filter(texture.magnify))
         .min_filter(filter(texture.minify))

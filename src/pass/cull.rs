@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
 use crate::gpu::pipeline::spirv;
 use crate::gpu::sets::Sets;
-use crate::gpu::{Device, Guard, destroy_fields};
+use crate::gpu::{Device, Features, Guard, destroy_fields};
 use crate::pass::compute::ComputePass;
 use crate::pass::push::CullPush;
 use ash::vk;
@@ -81,7 +81,11 @@ impl CullPass {
             // a fixed size of at most 128.
             unsafe { pass.add(device, &name, words, &[]) }?;
         }
-        let eyes = if device.enabled.multiview { TESTS } else { 0 };
+        let eyes = if device.enabled.contains(Features::MULTIVIEW) {
+            TESTS
+        } else {
+            0
+        };
         for (name, words) in STAGES.into_iter().take(eyes) {
             let name = format!("throng {name} of eyes");
             // SAFETY: as above. The constant is no size.

@@ -74,7 +74,7 @@ impl DepthBias {
 /// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.
 ///
 /// If the crowd was made with
-/// [`Features::descriptor_indexing`](crate::gpu::Features::descriptor_indexing), a shader that
+/// [`Features::DESCRIPTOR_INDEXING`](crate::gpu::Features::DESCRIPTOR_INDEXING), a shader that
 /// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
 ///
 /// In a pass with a [view mask](PassDesc::view_mask), a shader that depends on the eye must be
@@ -166,14 +166,14 @@ pub struct PassDesc<'a> {
     /// Formats and samples are still those of the fields below.
     /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
     /// created with. Without a render pass, the device needs
-    /// [`Features::dynamic_rendering`](crate::gpu::Features::dynamic_rendering).
+    /// [`Features::DYNAMIC_RENDERING`](crate::gpu::Features::DYNAMIC_RENDERING).
     pub render_pass: Option<Subpass>,
     /// Formats of the colour attachments.
     ///
     /// Of a subpass, these are its `pColorAttachments`, with `UNDEFINED` for unused ones.
     ///
     /// Colour is written to the first. The others are not written, which requires
-    /// [`Features::independent_blend`](crate::gpu::Features::independent_blend). They may be
+    /// [`Features::INDEPENDENT_BLEND`](crate::gpu::Features::INDEPENDENT_BLEND). They may be
     /// `UNDEFINED`, for attachments without an image.
     pub color_formats: &'a [vk::Format],
     /// Format of the depth attachment, or `UNDEFINED` for none.
@@ -190,7 +190,7 @@ pub struct PassDesc<'a> {
     /// of a [view](crate::View) sees, layer n its
     /// [further eye](crate::View::more_eyes) n − 1. The mask has no bits above those of
     /// [`View::MAX_EYES`](crate::View::MAX_EYES) eyes. It needs
-    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    /// [`Features::MULTIVIEW`](crate::gpu::Features::MULTIVIEW).
     pub view_mask: u32,
     /// True if depth 1 is near.
     ///
@@ -320,11 +320,11 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     let fits = bias.constant.is_finite() && bias.slope.is_finite();
     expect("PassDesc::depth_bias", fits, "must be finite")?;
     if colorful && desc.color_formats.len() > 1 {
-        let needed = Features::NONE.with_independent_blend(true);
+        let needed = Features::INDEPENDENT_BLEND;
         device.expect_enabled("PassDesc::color_formats", needed)?;
     }
     if desc.view_mask != 0 {
-        let needed = Features::NONE.with_multiview(true);
+        let needed = Features::MULTIVIEW;
         device.expect_enabled("PassDesc::view_mask", needed)?;
         let eyes = u32::BITS - desc.view_mask.leading_zeros();
         let cap = device.limits.max_multiview_views.min(GpuView::EYES as u32);
@@ -336,7 +336,7 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
             expect("PassDesc::render_pass", fits, "must not be null")?;
         }
         None => {
-            let needed = Features::NONE.with_dynamic_rendering(true);
+            let needed = Features::DYNAMIC_RENDERING;
             device.expect_enabled("a PassDesc without a render pass", needed)?;
         }
     }

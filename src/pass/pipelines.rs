@@ -4,7 +4,7 @@ use super::desc::{DepthBias, MaterialDesc, PassKind, Subpass};
 use crate::error::Result;
 use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
-use crate::gpu::{Blending, Device, Guard, Object, PrimitiveDraw, destroy_fields};
+use crate::gpu::{Blending, Device, Features, Guard, Object, PrimitiveDraw, destroy_fields};
 use ash::vk;
 
 /// The key of a pipeline in a pass: everything that its shaders have as a constant.
@@ -163,7 +163,7 @@ impl Modules {
         fragment: Fragment<'_>,
     ) -> Result<Guard<'g, Self>> {
         let mut modules = Guard::new(device, Self::default());
-        let bindless = device.enabled.descriptor_indexing;
+        let bindless = device.enabled.contains(Features::DESCRIPTOR_INDEXING);
         let either = |plain, many| if bindless { many } else { plain };
         let seen = |one, several| if view_mask == 0 { one } else { several };
         // SAFETY: the words are the crate's own, compiled for Vulkan 1.3 and for the features that

@@ -14,7 +14,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::time::Duration;
-use throng::gpu::{self, FeatureChain, GpuAllocator};
+use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 
 /// Instance, device and queue of a [`Context`], as read-only fields.
 ///
@@ -290,16 +290,19 @@ impl Context {
         // of a whole triangle from one texel.
         let is_software = candidate.info.kind == vk::PhysicalDeviceType::CPU;
         let asked = desc.sampler_anisotropy && !is_software;
-        let enabled = candidate.enabled;
-        let enabled = enabled
-            .with_sampler_anisotropy(enabled.sampler_anisotropy && asked)
-            .with_debug_utils(handles.owner.debug_utils);
+        let mut enabled = candidate.enabled;
+        if !asked {
+            enabled = enabled - Features::SAMPLER_ANISOTROPY;
+        }
+        if handles.owner.debug_utils {
+            enabled |= Features::DEBUG_UTILS;
+        }
         let (instance, device) = (&handles.instance, &handles.device);
         let physical_device = handles.physical_device;
         // SAFETY: the handles belong together and live until the context is dropped. The device was
         // created with the features of `enabled`. `gpu_device` demands that copies are not used
         // afterwards.
-        let gpu = unsafe { gpu::Device::new(instance, physical_device, device, &enabled) };
+        let gpu = unsafe { gpu::Device::new(instance, physical_device, device, enabled) };
         let gpu = gpu.map_err(|error| StandaloneError::NoDevice {
             asked: None,
             devices: vec![(candidate.info, error.to_string())],

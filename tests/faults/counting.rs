@@ -60,13 +60,14 @@ impl Counted {
         device: &ash::Device,
     ) -> Device {
         let physical_device = setup.context.physical_device;
-        let enabled = Features::REQUIRED
-            .with_dynamic_rendering(true)
-            .with_debug_utils(!setup.config.bare);
+        let mut enabled = Features::REQUIRED | Features::DYNAMIC_RENDERING;
+        if !setup.config.bare {
+            enabled |= Features::DEBUG_UTILS;
+        }
         // SAFETY: the device has the required features and outlives what is made with it. So does
         // the cache, which is this device's.
         unsafe {
-            let device = Device::new(instance, physical_device, device, &enabled).unwrap();
+            let device = Device::new(instance, physical_device, device, enabled).unwrap();
             device.with_pipeline_cache(self.cache)
         }
     }

@@ -51,7 +51,7 @@ impl Engine {
     /// On a device that was made with these features, and is destroyed with the engine.
     pub(crate) fn with_device(setup: &Setup, raw: ash::Device, features: Features) -> Self {
         let (instance, physical_device) = (&setup.context.instance, setup.context.physical_device);
-        let device = unsafe { Device::new(instance, physical_device, &raw, &features) };
+        let device = unsafe { Device::new(instance, physical_device, &raw, features) };
         Self::make(setup, raw, device.unwrap(), true)
     }
 

@@ -38,7 +38,7 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
             ..
         } = &**setup.context;
         let foreign =
-            unsafe { Device::new(instance, *physical_device, &other, &Features::REQUIRED) };
+            unsafe { Device::new(instance, *physical_device, &other, Features::REQUIRED) };
         let foreign = foreign.unwrap();
         let allocator = &mut setup.context.allocator();
         let mut layout = SetLayout::new(&device).unwrap();

@@ -18,6 +18,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
+use throng::gpu::Features;
 use throng::mesh::AlphaMode;
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Detail, Eye, InstanceId, PassId,
@@ -116,7 +117,7 @@ impl World {
             frame_index: 0,
             reports: [None, None],
             seen: [0; 4],
-            multiview: setup.device().enabled().multiview,
+            multiview: setup.device().enabled().contains(Features::MULTIVIEW),
         };
         world.add(setup, builtin::mannequin().unwrap().character);
         world.add(setup, parted(3));

@@ -6,7 +6,7 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::Error;
 use throng::ash::{self, vk};
-use throng::gpu::{Device, Features};
+use throng::gpu::{Device, FeatureChain, Features};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -89,7 +89,7 @@ fn the_error_lists_everything_that_is_missing() {
         let device = &setup.context.device;
         let (asked, made) = unsafe {
             let asked = Features::supported(&instance, physical_device);
-            let made = Device::new(&instance, physical_device, device, &Features::NONE);
+            let made = Device::new(&instance, physical_device, device, Features::NONE);
             (asked.map(drop), made.map(drop))
         };
         for result in [asked, made] {
@@ -123,13 +123,21 @@ fn the_optional_features_of_a_device_are_found() {
     let indexing = v12.runtime_descriptor_array
         & v12.shader_sampled_image_array_non_uniform_indexing
         & v12.descriptor_binding_variable_descriptor_count;
-    let wanted = Features::REQUIRED
-        .with_dynamic_rendering(true)
-        .with_multiview(v11.multiview == vk::TRUE)
-        .with_sampler_anisotropy(v10.sampler_anisotropy == vk::TRUE)
-        .with_independent_blend(v10.independent_blend == vk::TRUE)
-        .with_draw_indirect_first_instance(v10.draw_indirect_first_instance == vk::TRUE)
-        .with_descriptor_indexing(indexing == vk::TRUE);
+    let optional = [
+        (v11.multiview, Features::MULTIVIEW),
+        (v10.sampler_anisotropy, Features::SAMPLER_ANISOTROPY),
+        (v10.independent_blend, Features::INDEPENDENT_BLEND),
+        (
+            v10.draw_indirect_first_instance,
+            Features::DRAW_INDIRECT_FIRST_INSTANCE,
+        ),
+        (indexing, Features::DESCRIPTOR_INDEXING),
+    ];
+    let optional = optional.iter().filter(|(on, _)| *on == vk::TRUE);
+    let wanted = optional.fold(
+        Features::REQUIRED | Features::DYNAMIC_RENDERING,
+        |all, (_, feature)| all | *feature,
+    );
     assert_eq!(found, Ok(wanted));
 }
 
@@ -144,14 +152,52 @@ fn features_that_the_device_does_not_support_cannot_be_enabled() {
             &instance,
             context.physical_device,
             &context.device,
-            &features,
+            features,
         )
     };
-    let wanted = Features::REQUIRED.with_acceleration_structure(true);
-    assert!(made(wanted.with_debug_utils(true)).is_ok());
-    let error = made(wanted.with_multiview(true).with_sampler_anisotropy(true)).unwrap_err();
+    let missing = [Features::MULTIVIEW, Features::SAMPLER_ANISOTROPY];
+    let error = made(Features::REQUIRED | missing[0] | missing[1]).unwrap_err();
     let Error::Unsupported { missing, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(missing, ["multiview", "samplerAnisotropy"]);
+}
+
+/// Vulkan gives no functions of extensions that a device was created without.
+#[test]
+fn features_of_extensions_that_are_not_enabled_are_refused() {
+    let name = ash::khr::acceleration_structure::NAME;
+    let setup = Setup::new(CONFIGS[0]);
+    let (context, features) = (&setup.context, Features::REQUIRED);
+    let (instance, physical_device) = (&context.instance, context.physical_device);
+    let made = |features, device| unsafe {
+        Device::new(instance, physical_device, device, features).map(drop)
+    };
+    let features = features | Features::ACCELERATION_STRUCTURE;
+    let offered = unsafe { instance.enumerate_device_extension_properties(physical_device) };
+    let offered = offered.unwrap();
+    let mut offered = offered.iter().map(|it| it.extension_name_as_c_str());
+    let missing = vec!["VK_KHR_acceleration_structure"];
+    let error = made(features, &context.device).unwrap_err();
+    match offered.any(|it| it == Ok(name)) {
+        true => {
+            let what = "Features::ACCELERATION_STRUCTURE";
+            assert_eq!(error, Error::NotEnabled { what, missing });
+        }
+        false => {
+            let device = context.info.name.as_str().into();
+            assert_eq!(error, Error::Unsupported { device, missing });
+        }
+    }
+    // The instance has debug utils, because it validates.
+    assert_eq!(
+        made(Features::REQUIRED | Features::DEBUG_UTILS, &context.device),
+        Ok(())
+    );
+    let mut chain = FeatureChain::new(features);
+    let enabled = unsafe {
+        let info = chain.add_to(vk::DeviceCreateInfo::default());
+        Features::of_device(&info)
+    };
+    assert_eq!(enabled, Features::REQUIRED);
 }

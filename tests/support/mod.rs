@@ -178,11 +178,11 @@ impl Setup {
     /// device that has the same features.
     pub fn device_of(&self, instance: &ash::Instance, device: &ash::Device) -> Device {
         let enabled = if self.config.bare {
-            Features::REQUIRED.with_dynamic_rendering(true)
+            Features::REQUIRED.union(Features::DYNAMIC_RENDERING)
         } else {
             unsafe { self.context.gpu_device() }.enabled()
         };
-        unsafe { Device::new(instance, self.context.physical_device, device, &enabled) }.unwrap()
+        unsafe { Device::new(instance, self.context.physical_device, device, enabled) }.unwrap()
     }
 
     /// The rounding of framebuffer coordinates on this device.

@@ -109,7 +109,11 @@ pub(crate) fn sampler_info(
         Some(Border::OpaqueWhite) => vk::BorderColor::FLOAT_OPAQUE_WHITE,
         _ => vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
     };
-    let anisotropic = desc.anisotropy_clamp > 1 && shared.throng.enabled().sampler_anisotropy;
+    let anisotropic = desc.anisotropy_clamp > 1
+        && shared
+            .throng
+            .enabled()
+            .contains(throng::gpu::Features::SAMPLER_ANISOTROPY);
     vk::SamplerCreateInfo::default()
         .mag_filter(filter(desc.mag_filter))
         .min_filter(filter(desc.min_filter))

@@ -6,7 +6,7 @@ use core::panic::AssertUnwindSafe;
 use core::sync::atomic::AtomicU32;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use throng::ash;
+use throng::ash::{self, vk};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
@@ -83,7 +83,7 @@ impl Gpu {
         let (device, queue) = unsafe { adapter.create_device_from_hal::<Vulkan>(open, &desc)? };
         // SAFETY: the handles belong together. `Shared` keeps the device alive, and that its
         // instance. `open` enabled the features, and checked the version.
-        let throng = unsafe { gpu::Device::new(instance, physical_device, &raw, &enabled)? };
+        let throng = unsafe { gpu::Device::new(instance, physical_device, &raw, enabled)? };
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: raw.clone(),
@@ -226,33 +226,41 @@ fn open(
     // SAFETY: the adapter keeps both alive. wgpu makes instances for Vulkan 1.3, if the loader has
     // it.
     let supported = unsafe { Features::supported(instance.raw_instance(), physical_device)? };
-    let missing = Features::REQUIRED.with_dynamic_rendering(true);
-    let missing = missing.without(&supported).names();
-    if !missing.is_empty() {
-        let device = name.to_string_lossy().into();
-        return Err(throng::Error::Unsupported { device, missing }.into());
+    if !supported.contains(Features::DYNAMIC_RENDERING) {
+        return Err(throng::Error::Unsupported {
+            device: name.to_string_lossy().into(),
+            missing: vec!["dynamicRendering"],
+        }
+        .into());
     }
     // wgpu chains these structures itself for some features, and Vulkan allows each of them once.
     let chains_address = adapter
         .required_device_extensions(desc.required_features)
         .contains(&ash::khr::buffer_device_address::NAME);
     let chains_indexing = desc.required_features.intersects(INDEXING);
-    let own = match chains_address {
-        true => Features::NONE,
-        false => Features::REQUIRED,
-    };
-    let own = own
-        .with_dynamic_rendering(true)
-        .with_descriptor_indexing(supported.descriptor_indexing && !chains_indexing);
+    let mut own = Features::DYNAMIC_RENDERING;
+    if !chains_address {
+        own |= Features::REQUIRED;
+    }
+    if !chains_indexing && supported.contains(Features::DESCRIPTOR_INDEXING) {
+        own |= Features::DESCRIPTOR_INDEXING;
+    }
     let mut chain = FeatureChain::new(own);
-    let mut enabled = own
-        .union(Features::REQUIRED)
-        .with_multiview(desc.required_features.contains(wgpu::Features::MULTIVIEW))
-        .with_debug_utils(instance.extensions().contains(&ash::ext::debug_utils::NAME));
+    let mut enabled = own | Features::REQUIRED;
+    if desc.required_features.contains(wgpu::Features::MULTIVIEW) {
+        enabled |= Features::MULTIVIEW;
+    }
+    if instance.extensions().contains(&ash::ext::debug_utils::NAME) {
+        enabled |= Features::DEBUG_UTILS;
+    }
     let (chain, found) = (&mut chain, &mut enabled);
     let callback: Box<CreateDeviceCallback<'_>> = Box::new(move |args| {
-        *found = found.union(Features::of(&args.device_features.get_core()));
-        // SAFETY: nothing is chained yet, and the device supports the features.
+        let core = args.device_features.get_core();
+        let with_core = vk::DeviceCreateInfo::default().enabled_features(&core);
+        // SAFETY: `with_core` has valid features, and neither a chain nor extensions.
+        *found |= unsafe { Features::of_device(&with_core) };
+        // SAFETY: nothing is chained yet, the extension names are valid, and the device supports
+        // the features.
         *args.create_info = unsafe { chain.add_to(*args.create_info) };
     });
     // SAFETY: `check` found the features and limits, and `supported` those that the callback adds.

@@ -52,7 +52,11 @@ impl Shading {
             checked,
             layouts: layouts.collect(),
         };
-        let bindless = gpu.shared.throng.enabled().descriptor_indexing;
+        let bindless = gpu
+            .shared
+            .throng
+            .enabled()
+            .contains(throng::gpu::Features::DESCRIPTOR_INDEXING);
         let words = translated(material, desc.multiview_mask.is_some(), bindless)?;
         Ok((shading, words))
     }

@@ -9,7 +9,7 @@ use crate::crowd::memory::Memory;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::{Gpu, Guard, MemoryAllocator, SkinnedMesh, Upload};
+use crate::gpu::{Features, Gpu, Guard, MemoryAllocator, SkinnedMesh, Upload};
 use crate::id::{Id, unknown};
 use core::cell::RefCell;
 use std::sync::Arc;
@@ -115,7 +115,11 @@ impl Crowd {
     /// True if draws of such a character read where their lists start.
     pub(crate) fn reads_starts(&self, is_blended: bool) -> bool {
         let culls = self.pipelines.cull.is_some() && !is_blended;
-        culls && !self.device.enabled.draw_indirect_first_instance
+        culls
+            && !self
+                .device
+                .enabled
+                .contains(Features::DRAW_INDIRECT_FIRST_INSTANCE)
     }
 
     /// Gives a new character its place in the tables of the GPU's cull stage.

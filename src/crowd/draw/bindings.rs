@@ -5,7 +5,7 @@ use crate::crowd::frame::Frame;
 use crate::crowd::visibility::runs::shown;
 use crate::crowd::{CharacterId, ViewId};
 use crate::error::{Error, Result};
-use crate::gpu::PrimitiveDraw;
+use crate::gpu::{Features, PrimitiveDraw};
 use ash::vk;
 use core::ops::Range;
 
@@ -127,7 +127,11 @@ impl Frame<'_> {
                 set: loaded.set(shown.draw.material)?,
                 dynamic_offsets,
                 ring_palettes,
-                list: if crowd.device.enabled.draw_indirect_first_instance {
+                list: if crowd
+                    .device
+                    .enabled
+                    .contains(Features::DRAW_INDIRECT_FIRST_INSTANCE)
+                {
                     work.layout.zero()
                 } else {
                     work.layout.start(view.index, slot.number, shown.bucket)

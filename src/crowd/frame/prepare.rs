@@ -80,7 +80,7 @@ impl Frame<'_> {
             let checked = checked.and_then(|()| match view.eye_count() {
                 1 => Ok(()),
                 _ => {
-                    let needed = Features::NONE.with_multiview(true);
+                    let needed = Features::MULTIVIEW;
                     self.crowd.device.expect_enabled("View::more_eyes", needed)
                 }
             });

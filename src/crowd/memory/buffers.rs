@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::sets::Sets;
 use crate::gpu::{
-    Buffer, Device, Gpu, GpuPlay, Guard, MAPPED_ALIGNMENT, PaletteRing, PaletteRingDesc,
+    Buffer, Device, Features, Gpu, GpuPlay, Guard, MAPPED_ALIGNMENT, PaletteRing, PaletteRingDesc,
     destroy_fields, limit,
 };
 use crate::grow::reserve_all;
@@ -95,7 +95,7 @@ impl FrameBuffers {
         let sections = Sections::new(
             desc,
             (work, animates),
-            (alignment, device.enabled.multiview),
+            (alignment, device.enabled.contains(Features::MULTIVIEW)),
         );
         let records = record_ring(gpu, desc, sections.end, alignment)?;
         let table_layout = TableLayout::new(desc.capacity.instances, work.is_some());

@@ -8,7 +8,7 @@ use crate::gpu::constants::{
     JOB_WORDS, POSE_WORDS, POSED_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
 };
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
-use crate::gpu::{Buffer, Gpu, Guard, destroy_fields, limit};
+use crate::gpu::{Buffer, Features, Gpu, Guard, destroy_fields, limit};
 use crate::pass::push::CullPush;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -177,7 +177,12 @@ impl WorkBuffer {
     ) -> Result<Guard<'g, Self>> {
         let device = gpu.device;
         let head = head.div_ceil(16) * 4;
-        let flags = (animates, device.enabled.draw_indirect_first_instance);
+        let flags = (
+            animates,
+            device
+                .enabled
+                .contains(Features::DRAW_INDIRECT_FIRST_INSTANCE),
+        );
         let (layout, bytes) = WorkLayout::new(capacity, work, head, flags);
         let bytes = limit(
             "bytes of the work buffer (maxStorageBufferRange)",

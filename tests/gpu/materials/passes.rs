@@ -6,6 +6,7 @@ use crate::support::frames::{EXTENT, picture};
 use crate::support::{CONFIGS, SMALL, Setup, each};
 use throng::ash::vk;
 use throng::glam::Vec3;
+use throng::gpu::Features;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
 use throng::{Crowd, PassDesc, PassKind, Spawn};
@@ -141,7 +142,10 @@ fn many() -> Imported {
 fn one_set_for_all_materials_shows_the_same() {
     let mut setup = Setup::new(CONFIGS[0]);
     let driver = &setup.context.info;
-    let indexes = setup.device().enabled().descriptor_indexing;
+    let indexes = setup
+        .device()
+        .enabled()
+        .contains(Features::DESCRIPTOR_INDEXING);
     assert!(indexes, "{driver} does not index descriptors");
     let messages = setup.context.messages();
     let mut pictures = Vec::new();

@@ -11,7 +11,7 @@ use crate::support::{SMALL, Setup, each_with_features, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
-use throng::gpu::Device;
+use throng::gpu::{Device, Features};
 use throng::{
     Crowd, DepthBias, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow,
     ShadowMap, Spawn, SubpassAttachments, View, ViewId, builtin,
@@ -440,9 +440,9 @@ fn eyes_that_do_not_fit_are_named() {
             (with([Some(jumps), None, None]), "finite"),
         ];
         let (instance, physical) = (&setup.context.instance, setup.context.physical_device);
-        let without = setup.device().enabled().with_multiview(false);
+        let without = setup.device().enabled() - Features::MULTIVIEW;
         let raw = &setup.context.device;
-        let device = unsafe { Device::new(instance, physical, raw, &without) }.unwrap();
+        let device = unsafe { Device::new(instance, physical, raw, without) }.unwrap();
         let mut engine = Engine::of_setup(setup);
         let desc_of_crowd = setup.crowd_desc(1, SMALL);
         let mut flat_crowd = Crowd::new(&device, &mut engine.allocator, &desc_of_crowd).unwrap();
