@@ -29,11 +29,9 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
-use throng::gpu::AnimateVariant;
+use throng::gpu::{AnimatePipeline, AnimateVariant};
 use throng::palette::PaletteFormat;
-use throng::{
-    AnimatePipeline, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage,
-};
+use throng::{CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

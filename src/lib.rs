@@ -176,13 +176,9 @@ pub use gpu_allocator;
 pub use id::Id;
 pub use ik::IkReport;
 #[cfg(feature = "vulkan")]
-pub use pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
-#[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind, Subpass};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
-#[cfg(feature = "vulkan")]
-pub use pass::skin::{SkinDispatch, SkinList, SkinPipeline};
 #[cfg(feature = "vulkan")]
 pub use pass::subpass::SubpassAttachments;
 pub use simd::SimdLevel;

@@ -28,7 +28,7 @@ pub(crate) const CHARACTER_WORDS: u32 = 32;
 pub(crate) const DRAW_WORDS: u32 = 4;
 /// Words of `VkDrawIndexedIndirectCommand`.
 pub(crate) const ARGS_WORDS: u32 = 5;
-/// Words of an [`AnimateJob`](crate::AnimateJob).
+/// Words of an [`AnimateJob`](crate::gpu::AnimateJob).
 pub(crate) const JOB_WORDS: u32 = 4;
 /// Words of a chunk, for the poses of its members.
 pub(crate) const POSED_WORDS: u32 = 2;

@@ -202,7 +202,7 @@ impl Device {
     ///   throng creates pipelines: in [`Crowd::new`](crate::Crowd::new),
     ///   [`Crowd::create_pass`](crate::Crowd::create_pass),
     ///   [`Crowd::add_character`](crate::Crowd::add_character) and
-    ///   [`SkinPipeline::new`](crate::SkinPipeline::new).
+    ///   [`SkinPipeline::new`](crate::gpu::SkinPipeline::new).
     #[must_use]
     pub unsafe fn with_pipeline_cache(mut self, cache: vk::PipelineCache) -> Self {
         self.pipeline_cache = cache;

@@ -228,9 +228,9 @@ impl SkinnedMesh {
     }
 
     /// The workgroups of each dispatch that deforms an instance, in the order of
-    /// [`SkinPipeline::record`](crate::SkinPipeline::record).
+    /// [`SkinPipeline::record`](crate::gpu::SkinPipeline::record).
     ///
-    /// For [`SkinList::Indirect`](crate::SkinList::Indirect).
+    /// For [`SkinList::Indirect`](crate::gpu::SkinList::Indirect).
     pub fn skin_groups(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.chunks.iter().map(|chunks| chunks.count)
     }

@@ -15,7 +15,7 @@ use bytemuck::{Pod, Zeroable};
 /// An instance to pose, as the shader reads it.
 ///
 /// ```
-/// use throng::AnimateJob;
+/// use throng::gpu::AnimateJob;
 ///
 /// let job = AnimateJob { first_play: 0, plays: 2, palette: 171, morphs: AnimateJob::NONE };
 /// assert_eq!(size_of_val(&job), 16);
@@ -104,8 +104,11 @@ pub struct AnimateDispatch<'a> {
 /// ```no_run
 /// use throng::animator::{ActorId, Animator};
 /// use throng::ash::vk;
-/// use throng::gpu::{AnimationTables, Device, GpuPlay, GpuTime, PosedBy};
-/// use throng::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, Result};
+/// use throng::Result;
+/// use throng::gpu::{
+///     AnimateDispatch, AnimateJobs, AnimatePipeline, AnimationTables, Device, GpuPlay, GpuTime,
+///     PosedBy,
+/// };
 ///
 /// /// When something else plays on an actor: its plays, or false if only the CPU can pose it.
 /// fn converted(

@@ -15,10 +15,10 @@ use crate::support::{CONFIGS, SMALL, Setup, described, each, stages, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinPipeline, SkinnedMesh, Upload};
 use throng::mesh::{Image, TextureRef};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Crowd, Error, PassDesc, Result, SkinPipeline, Stages};
+use throng::{Capacity, Crowd, Error, PassDesc, Result, Stages};
 
 /// The error of a call. Each call has both in some configuration.
 fn answer(setup: &Setup, number: i64) -> vk::Result {

@@ -10,10 +10,10 @@ use crate::shader_layout::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use throng::gpu::SetLayout;
+use throng::MaterialDesc;
+use throng::gpu::{AnimateJob, SetLayout};
 use throng::mesh::Material;
 use throng::palette::PaletteFormat;
-use throng::{AnimateJob, MaterialDesc};
 
 /// The constants with a counterpart in Rust.
 const SHARED: [(&str, u32); 34] = [

@@ -209,7 +209,8 @@ fn structures_are_read_and_written_one_by_one() {
             let mut features = Features::NONE;
             $(
                 assert_eq!(read(&info().push_next(&mut $one)), Features::NONE);
-                unsafe { FeatureChain::new(all).add_to(info().push_next(&mut $one)) };
+                let mut chain = FeatureChain::new(all);
+                let _ = unsafe { chain.add_to(info().push_next(&mut $one)) };
                 let enabled = read(&info().push_next(&mut $one));
                 assert_ne!(enabled, Features::NONE);
                 features |= enabled;

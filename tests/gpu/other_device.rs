@@ -3,9 +3,8 @@
 use crate::misuse::is_argument;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::{Setup, each};
-use throng::SkinPipeline;
 use throng::ash::{self, vk};
-use throng::gpu::{Device, FeatureChain, Features, SetLayout, SkinnedMesh, Upload};
+use throng::gpu::{Device, FeatureChain, Features, SetLayout, SkinPipeline, SkinnedMesh, Upload};
 use throng::palette::SkinningMethod;
 use throng_standalone::Handles;
 

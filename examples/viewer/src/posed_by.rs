@@ -1,14 +1,17 @@
 //! The side that can pose the first instance, and how far the GPU's vertices are from the CPU's.
 
+use throng::Actor;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
-use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, PosedBy, Upload};
+use throng::gpu::{
+    AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, AnimationTables, CpuReason, Device,
+    GpuPlay, GpuTime, PosedBy, Upload,
+};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
 };
-use throng::{Actor, AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
 use throng_standalone::{Buffer, BufferDesc, Context};
 
 use super::Result;

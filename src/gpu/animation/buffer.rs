@@ -12,7 +12,7 @@ use core::cell::RefCell;
 
 /// The data from which shaders animate a character: skeleton, palette, masks and clips.
 ///
-/// It takes some more bytes than the packed clips. [`AnimatePipeline`](crate::AnimatePipeline)
+/// It takes some more bytes than the packed clips. [`AnimatePipeline`](crate::gpu::AnimatePipeline)
 /// reads it.
 #[derive(Debug)]
 pub struct AnimationTables {
@@ -23,7 +23,7 @@ pub struct AnimationTables {
 
 destroy_fields!(AnimationTables, Gpu<'a>: buffer);
 
-/// The kind of character that an [`AnimatePipeline`](crate::AnimatePipeline) is made for.
+/// The kind of character that an [`AnimatePipeline`](crate::gpu::AnimatePipeline) is made for.
 ///
 /// Few characters need [`Self::curves`] or [`Self::morph_weights`], and other pipelines are shorter
 /// without them.

@@ -9,10 +9,12 @@ use throng::Error;
 use throng::animator::{ActorId, Animator};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, PosedBy, Upload};
+use throng::gpu::{
+    AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, AnimationTables, CpuReason, Device,
+    GpuPlay, GpuTime, PosedBy, Upload,
+};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::QuatOffset;
-use throng::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
 use throng_standalone::{Buffer, BufferDesc};
 
 /// The plays of actors, as they were at one time.

@@ -9,11 +9,11 @@ use crate::support::{Setup, each};
 use throng::ash::{self, vk};
 use throng::glam::Affine3A;
 use throng::gpu::{
-    GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+    GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinDispatch, SkinList,
+    SkinPipeline, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::skin::Skinner;
-use throng::{SkinDispatch, SkinList, SkinPipeline};
 use throng_standalone::{Buffer, BufferDesc};
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
