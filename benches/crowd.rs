@@ -38,7 +38,7 @@ use std::time::Duration;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::import::ImportOptions;
-use throng_standalone::{Context, ContextDesc, Validation};
+use throng_standalone::{Context, ContextDesc};
 
 const NAME: &str = "crowd";
 /// Sizes next to the batch kernel.
@@ -386,7 +386,7 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
 }
 
 fn run() -> Outcome {
-    let validation = Validation::from_env();
+    let validation = ContextDesc::validation_from_env();
     let mut context = Context::new(&ContextDesc {
         app_name: NAME,
         validation,
@@ -412,7 +412,7 @@ fn run() -> Outcome {
     }
     let messages = context.messages();
     drop(context);
-    if validation == Validation::On {
+    if validation {
         println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");
     }
     if messages.is_empty() {

@@ -22,7 +22,7 @@ use report::Row;
 use std::error::Error;
 use std::process::ExitCode;
 use throng::gpu::Device;
-use throng_standalone::{Context, ContextDesc, Validation};
+use throng_standalone::{Context, ContextDesc};
 
 const NAME: &str = "palette_upload";
 const INSTANCES: [usize; 3] = [100, 1_000, 10_000];
@@ -75,7 +75,7 @@ fn measure(context: &mut Context) -> Outcome {
 }
 
 fn run() -> Outcome {
-    let validation = Validation::from_env();
+    let validation = ContextDesc::validation_from_env();
     let mut context = Context::new(&ContextDesc {
         app_name: NAME,
         validation,
@@ -90,7 +90,7 @@ fn run() -> Outcome {
     measure(&mut context)?;
     let messages = context.messages();
     drop(context);
-    if validation == Validation::On {
+    if validation {
         println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");
     }
     if messages.is_empty() {

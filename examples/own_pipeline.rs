@@ -30,9 +30,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::palette::{Mat3x4, SkinningMethod};
-use throng_standalone::{
-    Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
-};
+use throng_standalone::{Begin, Buffer, Context, ContextDesc, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -61,7 +59,7 @@ fn main() -> Result<(), Words> {
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_pipeline",
-        validation: Validation::from_env(),
+        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let desc = TargetDesc {
@@ -199,12 +197,10 @@ fn instances(
     let bytes = bytemuck::cast_slice(&instances);
     let mut buffer = Buffer::new(
         context,
-        &BufferDesc {
-            name: "instances",
-            size: bytes.len() as u64,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-            location: MemoryLocation::CpuToGpu,
-        },
+        "instances",
+        bytes.len() as u64,
+        vk::BufferUsageFlags::STORAGE_BUFFER,
+        MemoryLocation::CpuToGpu,
     )?;
     buffer.write(0, bytes)?;
     Ok(buffer)

@@ -25,9 +25,7 @@ use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::{Device, Features};
 use throng::gpu_allocator::MemoryLocation;
 use throng::{Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
-use throng_standalone::{
-    Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
-};
+use throng_standalone::{Begin, Buffer, Context, ContextDesc, Frames, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -57,7 +55,7 @@ fn main() -> Result<(), Words> {
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_shader",
-        validation: Validation::from_env(),
+        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let desc = TargetDesc {
@@ -79,12 +77,10 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // buffer.
     let mut light = Buffer::new(
         &context,
-        &BufferDesc {
-            name: "toon",
-            size: size_of_val(&LIGHT) as u64,
-            usage: vk::BufferUsageFlags::UNIFORM_BUFFER,
-            location: MemoryLocation::CpuToGpu,
-        },
+        "toon",
+        size_of_val(&LIGHT) as u64,
+        vk::BufferUsageFlags::UNIFORM_BUFFER,
+        MemoryLocation::CpuToGpu,
     )?;
     let bytes: Vec<u8> = LIGHT
         .as_flattened()

@@ -21,7 +21,7 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::skin::{CullMode, Ray};
 use throng::{CharacterDesc, Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View, builtin};
-use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -59,7 +59,7 @@ fn parse(text: &str) -> Option<[u32; 2]> {
 pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng shadows",
-        validation: Validation::from_env(),
+        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     // Every device supports four samples. The target resolves them into one at the end of a pass.

@@ -11,7 +11,7 @@ use throng::gpu::{
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng_standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, Context};
 
 /// The only frame index in use. Nothing is in flight when the CPU writes.
 const FRAME_INDEX: u32 = 0;
@@ -89,12 +89,10 @@ impl<'a> Load<'a> {
         let entries = instances * character.palette().len();
         let host = Buffer::new(
             context,
-            &BufferDesc {
-                name: "palettes (driver's copy)",
-                size: size_of::<Mat3x4>() as u64 * entries as u64,
-                usage: vk::BufferUsageFlags::TRANSFER_SRC,
-                location: MemoryLocation::GpuToCpu,
-            },
+            "palettes (driver's copy)",
+            size_of::<Mat3x4>() as u64 * entries as u64,
+            vk::BufferUsageFlags::TRANSFER_SRC,
+            MemoryLocation::GpuToCpu,
         )?;
         let mut allocator = context.allocator();
         let mut allocator = Watched {

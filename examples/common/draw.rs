@@ -15,7 +15,7 @@ use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
-use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 
 use self::shadow::ShadowImage;
 use super::{say, shapes};
@@ -56,7 +56,7 @@ pub(crate) fn to_file<T>(
 ) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: shot.path,
-        validation: Validation::from_env(),
+        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let [width, height] = shot.size;

@@ -9,6 +9,8 @@
 pub(crate) mod args;
 pub(crate) mod camera;
 pub(crate) mod director;
+#[path = "../common/display.rs"]
+mod display;
 mod flow;
 mod garment;
 pub(crate) mod headless;
@@ -44,7 +46,7 @@ use std::process::ExitCode;
 use args::Args;
 use clap::Parser;
 use throng::error::Escaped;
-use throng_standalone::{Messages, has_display};
+use throng_standalone::Messages;
 use usage::closed::is_closed_pipe;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -66,7 +68,7 @@ fn main() -> ExitCode {
 
 /// Opens a window if there is a display, otherwise renders without one.
 fn run(args: &Args) -> Result<()> {
-    if !args.is_headless() && has_display() {
+    if !args.is_headless() && display::has_display() {
         match window::run(args)? {
             window::Outcome::Closed => return Ok(()),
             window::Outcome::NoWindow(why) => {

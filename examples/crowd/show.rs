@@ -11,7 +11,7 @@ use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::CullMode;
 use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, View};
 use throng_standalone::{
-    Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
+    Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target,
 };
 
 use super::args::{Args, OnOff, Pixel, StagesArg};
@@ -104,11 +104,7 @@ pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     ContextDesc {
         app_name: "throng crowd",
-        validation: if args.validate {
-            Validation::On
-        } else {
-            Validation::Off
-        },
+        validation: if args.validate { true } else { false },
         sampler_anisotropy: !args.no_anisotropy,
         ..ContextDesc::default()
     }

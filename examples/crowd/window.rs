@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use throng::ash::vk;
 use throng_standalone::{
     Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target, TargetDesc,
-    display_advice,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
@@ -52,7 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     // winit panics if one of the X libraries is missing.
     let event_loop = match catch_unwind(EventLoop::new) {
         Ok(Ok(event_loop)) => event_loop,
-        Ok(Err(_)) | Err(_) => return Ok(Outcome::NoWindow(display_advice().into())),
+        Ok(Err(_)) | Err(_) => {
+            return Ok(Outcome::NoWindow(super::display::display_advice().into()));
+        }
     };
     say(KEYS)?;
     let scene = show::scene(args)?;
@@ -283,7 +284,7 @@ impl Stage {
         let frame_ms = ms(self.started, started);
         self.started = started;
         let frame = self.frames.begin()?;
-        let Some(image) = self.swapchain.acquire(self.extent)? else {
+        let Some(mut image) = self.swapchain.acquire(self.extent)? else {
             return Ok(false);
         };
         let waited = Instant::now();
@@ -297,9 +298,9 @@ impl Stage {
         };
         let recorded = Instant::now();
         // SAFETY: the recording is complete, and ends the rendering to the image.
-        let rendered = unsafe { frame.submit_image(image)? };
+        unsafe { frame.submit_image(&mut image)? };
         let submitted = Instant::now();
-        rendered.present()?;
+        image.present()?;
         entry.cpu.wait = ms(started, waited);
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
@@ -413,7 +414,7 @@ fn sky(
 ) -> Result<()> {
     let frame = frames.begin()?;
     // SAFETY: the frame was just begun, and the image is submitted and presented below.
-    let Some(image) = swapchain.acquire(extent)? else {
+    let Some(mut image) = swapchain.acquire(extent)? else {
         return Ok(());
     };
     let begin = Begin {
@@ -425,7 +426,8 @@ fn sky(
     unsafe {
         image.begin(&context.device, frame.cmd, &begin);
         image.end(&context.device, frame.cmd);
-        frame.submit_image(image)?.present()?;
+        frame.submit_image(&mut image)?;
+        image.present()?;
     }
     Ok(())
 }

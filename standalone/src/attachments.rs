@@ -1,8 +1,9 @@
 //! The depth image and multisampled colour image that targets and swapchains render into.
 
 use crate::image::{Image, ImageDesc, Use, aspect, barrier, transition};
-use crate::{Result, Shared};
+use crate::{Handles, Result};
 use ash::vk;
+use std::rc::Rc;
 
 /// The formats of a render pass, as needed to create a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ const TESTED: Use = (
 impl Attachments {
     /// `color_usage` and `depth_usage` are in addition to drawing.
     pub(crate) fn new(
-        handles: &Shared,
+        handles: &Rc<Handles>,
         name: &str,
         (extent, formats): (vk::Extent2D, Formats),
         (color_usage, depth_usage): (vk::ImageUsageFlags, vk::ImageUsageFlags),

@@ -1,30 +1,15 @@
 //! A buffer with its memory.
 
 use crate::error::Check;
-use crate::{Result, Shared, StandaloneError};
+use crate::{Handles, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use std::ptr::NonNull;
-
-/// Settings for a new [`Buffer`].
-#[derive(Clone, Copy, Debug)]
-pub struct BufferDesc<'a> {
-    /// Its debug name, and its name in errors.
-    pub name: &'a str,
-    /// Size in bytes, at least 1.
-    pub size: u64,
-    /// Usage flags. Transfer source and destination are always added.
-    ///
-    /// All flags of Vulkan 1.0 and `SHADER_DEVICE_ADDRESS` are allowed. Flags of extensions are not
-    /// allowed.
-    pub usage: vk::BufferUsageFlags,
-    /// Kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
-    pub location: MemoryLocation,
-}
+use std::rc::Rc;
 
 /// A buffer with its memory.
 pub struct Buffer {
-    pub(crate) handles: Shared,
+    pub(crate) handles: Rc<Handles>,
     name: String,
     handle: vk::Buffer,
     size: u64,
@@ -35,6 +20,12 @@ pub struct Buffer {
 impl Buffer {
     /// Creates a buffer. Its bytes are undefined.
     ///
+    /// - `name` is its debug name, and its name in errors.
+    /// - `size` is in bytes, at least 1.
+    /// - `usage` may have all flags of Vulkan 1.0 and `SHADER_DEVICE_ADDRESS`, but no flags of
+    ///   extensions. Transfer source and destination are always added.
+    /// - `location` is the kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
+    ///
     /// # Errors
     ///
     /// Returns an error if:
@@ -42,43 +33,49 @@ impl Buffer {
     /// - the size is zero, or exceeds the device's limit or every suitable memory heap,
     /// - the usage needs an extension,
     /// - a Vulkan call fails.
-    pub fn new(context: &Shared, desc: &BufferDesc<'_>) -> Result<Self> {
+    pub fn new(
+        context: &Rc<Handles>,
+        name: &str,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        location: MemoryLocation,
+    ) -> Result<Self> {
         let max = context.max_buffer_bytes;
         let refuse = || StandaloneError::Buffer {
-            name: desc.name.to_owned(),
-            size: desc.size,
-            usage: desc.usage,
+            name: name.to_owned(),
+            size,
+            usage,
             max,
         };
-        if !(1..=max).contains(&desc.size) || !CORE.contains(desc.usage) {
+        if !(1..=max).contains(&size) || !CORE.contains(usage) {
             return Err(refuse());
         }
         // An error drops it, which destroys what there is.
         let mut buffer = Self {
             handles: context.clone(),
-            name: desc.name.to_owned(),
+            name: name.to_owned(),
             handle: vk::Buffer::null(),
-            size: desc.size,
+            size,
             memory: vk::DeviceMemory::null(),
             mapped: None,
         };
         let copied = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         let info = vk::BufferCreateInfo::default()
-            .size(desc.size)
-            .usage(desc.usage | copied);
+            .size(size)
+            .usage(usage | copied);
         let device = &context.device;
         // SAFETY: the device is alive, size and usage were just checked, and the buffer is new. Its
         // memory is made for it and lives as long. Host-visible memory is mapped once.
         unsafe {
             buffer.handle = device.create_buffer(&info, None).check("vkCreateBuffer")?;
-            context.set_name(buffer.handle, desc.name)?;
+            context.set_name(buffer.handle, name)?;
             let needs = device.get_buffer_memory_requirements(buffer.handle);
-            let memory = context.allocate(&needs, desc.location)?;
+            let memory = context.allocate(&needs, location)?;
             buffer.memory = memory.ok_or_else(refuse)?;
             let bound = device.bind_buffer_memory(buffer.handle, buffer.memory, 0);
             bound.check("vkBindBufferMemory")?;
             let is_mapped = [MemoryLocation::CpuToGpu, MemoryLocation::GpuToCpu];
-            if is_mapped.contains(&desc.location) {
+            if is_mapped.contains(&location) {
                 let (all, flags) = (vk::WHOLE_SIZE, Default::default());
                 let start = device.map_memory(buffer.memory, 0, all, flags);
                 buffer.mapped = NonNull::new(start.check("vkMapMemory")?.cast());

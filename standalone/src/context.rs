@@ -4,9 +4,10 @@ use crate::device::{self, Candidate};
 use crate::error::Check;
 use crate::instance::Instance;
 use crate::surface::{self, Surface};
-use crate::{ContextDesc, DeviceInfo, Messages, Result, StandaloneError, Window};
+use crate::{ContextDesc, DeviceInfo, Messages, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use std::ffi::CString;
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,7 +20,7 @@ use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 /// Instance, device and queue of a [`Context`], as read-only fields.
 ///
 /// A context dereferences to them. Everything that is created with it shares them, so they cannot
-/// be changed:
+/// be changed, and the last owner destroys the device:
 ///
 /// ```compile_fail,E0594
 /// # use throng::ash::vk;
@@ -201,25 +202,11 @@ impl Drop for Handles {
     }
 }
 
-/// The [`Handles`] of a [`Context`], which its objects share.
-///
-/// The last clone destroys the device.
-#[derive(Clone)]
-pub struct Shared(Rc<Handles>);
-
-impl Deref for Shared {
-    type Target = Handles;
-
-    fn deref(&self) -> &Handles {
-        &self.0
-    }
-}
-
 /// An instance, a device, its one queue and an allocator.
 ///
 /// The read-only fields, such as `context.device`, come from [`Handles`]. The device is the best
 /// that meets throng's requirements, or the one that the environment variable
-/// [`THRONG_DEVICE`](crate::DEVICE_VARIABLE) names.
+/// `THRONG_DEVICE` names, by its index or a part of its name.
 ///
 /// The Vulkan loader and the drivers stay in memory until the process ends, because threads that
 /// used a driver can crash after it is unloaded.
@@ -232,13 +219,13 @@ pub struct Context {
     // Safe code gets no mutable reference to it, with which it could swap it for another device's.
     allocator: ManuallyDrop<Allocator>,
     gpu: gpu::Device,
-    shared: Shared,
+    shared: Rc<Handles>,
 }
 
 impl Deref for Context {
-    type Target = Shared;
+    type Target = Rc<Handles>;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &Rc<Handles> {
         &self.shared
     }
 }
@@ -273,7 +260,10 @@ impl Context {
     /// # Errors
     ///
     /// As [`Context::new`]. Also returns an error if the window has no handle.
-    pub fn for_window(desc: &ContextDesc<'_>, window: &dyn Window) -> Result<Self> {
+    pub fn for_window(
+        desc: &ContextDesc<'_>,
+        window: &(impl HasDisplayHandle + HasWindowHandle),
+    ) -> Result<Self> {
         let owner = Instance::new(desc, &surface::required_extensions(window)?)?;
         let surface = Surface::new(&owner, window)?;
         let candidate = device::choose(&owner, Some(&surface))?;
@@ -282,7 +272,7 @@ impl Context {
     }
 
     fn on(desc: &ContextDesc<'_>, owner: Instance, candidate: Candidate) -> Result<Self> {
-        let handles = Shared(Rc::new(Handles::new(owner, &candidate)?));
+        let handles = Rc::new(Handles::new(owner, &candidate)?);
         log::info!("vulkan device {}: {}", handles.info.index, handles.info);
         // Not on software drivers, for two reasons. They take several times as long for a picture
         // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where

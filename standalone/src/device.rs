@@ -10,7 +10,7 @@ use throng::Error;
 use throng::gpu::Features;
 
 /// The environment variable that selects a device, by its index or a part of its name in any case.
-pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
+const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 
 /// A physical device that meets all requirements.
 pub(crate) struct Candidate {

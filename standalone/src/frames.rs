@@ -1,9 +1,10 @@
 //! Frames in flight, each with a command buffer and a fence.
 
 use crate::error::Check;
-use crate::swapchain::{Rendered, SwapchainImage};
-use crate::{Result, Shared};
+use crate::swapchain::SwapchainImage;
+use crate::{Handles, Result};
 use ash::vk;
+use std::rc::Rc;
 
 /// One frame being recorded, which a submission consumes.
 ///
@@ -23,7 +24,7 @@ pub struct FrameCommands<'a> {
 
 /// Frames in flight, begun in turn.
 pub struct Frames {
-    handles: Shared,
+    handles: Rc<Handles>,
     frames: Vec<InFlight>,
     next: usize,
 }
@@ -43,7 +44,7 @@ impl Frames {
     /// # Errors
     ///
     /// Returns the errors of the Vulkan calls.
-    pub fn new(context: &Shared, frames_in_flight: usize) -> Result<Self> {
+    pub fn new(context: &Rc<Handles>, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
             handles: context.clone(),
             frames: Vec::new(),
@@ -144,18 +145,19 @@ impl FrameCommands<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Self::submit`]. Then the image is given up, as if it had been dropped.
+    /// As [`Self::submit`]. Then drop the image.
     ///
     /// # Safety
     ///
     /// As [`Self::submit`]. The image is of the same context, and the last commands that use it are
     /// those of [`SwapchainImage::end`].
-    pub unsafe fn submit_image<'a>(self, image: SwapchainImage<'a>) -> Result<Rendered<'a>> {
+    pub unsafe fn submit_image(self, image: &mut SwapchainImage<'_>) -> Result<()> {
         let (acquired, rendered) = image.semaphores();
         let wait = (acquired, vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT);
         // SAFETY: as above. The image was acquired, and no other submission has waited for it.
         unsafe { self.run(Some(wait), Some(rendered))? };
-        Ok(image.into_rendered())
+        image.set_submitted();
+        Ok(())
     }
 
     /// # Safety
@@ -187,14 +189,14 @@ impl FrameCommands<'_> {
     }
 }
 
-impl Shared {
+impl Handles {
     /// Records commands, submits them and waits until they have finished.
     ///
     /// # Errors
     ///
     /// Returns the errors of the Vulkan calls.
     pub fn submit_and_wait<T>(
-        &self,
+        self: &Rc<Self>,
         record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
     ) -> Result<T> {
         let mut frames = Frames::new(self, 1)?;

@@ -1,10 +1,11 @@
 //! Two-dimensional images with their memory and one view, used for attachments.
 
-use crate::context::{Handles, Shared};
+use crate::context::Handles;
 use crate::error::Check;
 use crate::{Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
+use std::rc::Rc;
 
 type Usage = vk::ImageUsageFlags;
 
@@ -19,14 +20,14 @@ pub(crate) struct ImageDesc<'a> {
 
 /// An image with one mip level and one layer, in device-local memory.
 pub(crate) struct Image {
-    pub(crate) handles: Shared,
+    pub(crate) handles: Rc<Handles>,
     pub(crate) handle: vk::Image,
     pub(crate) view: vk::ImageView,
     memory: vk::DeviceMemory,
 }
 
 impl Image {
-    pub(crate) fn new(handles: &Shared, desc: &ImageDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(handles: &Rc<Handles>, desc: &ImageDesc<'_>) -> Result<Self> {
         check(handles, desc)?;
         // An error drops it, which destroys what there is.
         let mut image = Self {

@@ -1,7 +1,7 @@
 //! The instance, the validation layer and the debug messenger.
 
 use crate::error::Check;
-use crate::{Messages, Result, StandaloneError, Validation, advice, validation};
+use crate::{Messages, Result, StandaloneError, advice, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -13,8 +13,46 @@ pub struct ContextDesc<'a> {
     pub app_name: &'a str,
     /// The Vulkan entry points to use. `None` loads the system's Vulkan loader.
     pub entry: Option<&'a Entry>,
-    /// Switches the validation layer on or off.
-    pub validation: Validation,
+    /// Enables the validation layer.
+    ///
+    /// It is `VK_LAYER_KHRONOS_validation` with synchronization validation, and collects every
+    /// message of severity warning and above.
+    ///
+    /// # Hazards across submissions
+    ///
+    /// Layers before 1.3.275 check for hazards within one command buffer only. To check across
+    /// submissions, they need this variable in the environment of the process before the instance
+    /// is created:
+    ///
+    /// ```text
+    /// VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
+    /// ```
+    ///
+    /// This repository's `.cargo/config.toml` sets it for every program that Cargo runs.
+    /// [`Handles::across_submits`](crate::Handles::across_submits) tells if the check is active. A
+    /// context that validates without it logs a warning.
+    ///
+    /// # Hazards of shaders
+    ///
+    /// Layers of 2025, such as 1.4.309, do not see the accesses of shaders to storage buffers,
+    /// unless the environment has this variable, which `.cargo/config.toml` sets, too:
+    ///
+    /// ```text
+    /// VK_KHRONOS_VALIDATION_SYNCVAL_SHADER_ACCESSES_HEURISTIC=true
+    /// ```
+    ///
+    /// No layer sees accesses through device addresses.
+    ///
+    /// # Collected messages
+    ///
+    /// Messages of all types are collected, including performance warnings. Two kinds are only
+    /// logged, because they are about the machine and not about the program: messages of the
+    /// loader, for example about a driver that fails to load, and the layer's remarks on its own
+    /// settings.
+    ///
+    /// It is an error if the layer is not installed. Validation that was asked for is never skipped
+    /// silently.
+    pub validation: bool,
     /// Samples textures anisotropically if the device supports it and is not a software driver.
     /// Pictures that are compared between devices do without.
     pub sampler_anisotropy: bool,
@@ -25,9 +63,17 @@ impl Default for ContextDesc<'_> {
         Self {
             app_name: "throng",
             entry: None,
-            validation: Validation::Off,
+            validation: false,
             sampler_anisotropy: true,
         }
+    }
+}
+
+impl ContextDesc<'_> {
+    /// True if the environment variable `THRONG_VALIDATION` is set to anything but `0`.
+    #[must_use]
+    pub fn validation_from_env() -> bool {
+        std::env::var_os("THRONG_VALIDATION").is_some_and(|value| value != "0")
     }
 }
 
@@ -80,7 +126,7 @@ impl Instance {
             surface_extensions: surface_extensions.to_vec(),
             messenger: None,
         };
-        if validation == Validation::On {
+        if validation {
             owner.listen()?;
         }
         Ok(owner)
@@ -132,7 +178,7 @@ impl Drop for Instance {
 }
 
 impl Plan {
-    fn new(entry: &Entry, validation: Validation, surface: &[&'static CStr]) -> Result<Self> {
+    fn new(entry: &Entry, validation: bool, surface: &[&'static CStr]) -> Result<Self> {
         let offered = extensions(entry, None)?;
         let has = |name: &CStr| offered.iter().any(|e| e.as_c_str() == name);
         let mut plan = Self {
@@ -153,7 +199,7 @@ impl Plan {
                 .push(khr::portability_enumeration::NAME.as_ptr());
             plan.flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
         }
-        if validation == Validation::On {
+        if validation {
             plan.validate(entry)?;
         }
         if plan.debug_utils {
@@ -191,7 +237,7 @@ impl Plan {
 fn create(
     entry: &Entry,
     app_name: &str,
-    validation: Validation,
+    validation: bool,
     plan: &Plan,
     messages: &Messages,
 ) -> Result<ash::Instance> {
@@ -209,7 +255,7 @@ fn create(
         .application_info(&app)
         .enabled_layer_names(&plan.layers)
         .enabled_extension_names(&plan.extensions);
-    if validation == Validation::On {
+    if validation {
         info = info.push_next(&mut features).push_next(&mut messenger);
     }
     // SAFETY: everything that `info` points to lives until the call returns.

@@ -4,27 +4,24 @@
 //! happens after all work submitted before.
 
 use crate::image::{barrier, transition};
-use crate::{Buffer, BufferDesc, Result, Shared};
+use crate::{Buffer, Handles, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
+use std::rc::Rc;
 
-/// One mip level of one layer of an image to read back.
+/// An image with one level and layer to read back.
 #[derive(Clone, Copy, Debug)]
-pub struct ImageRead {
+pub(crate) struct ImageRead {
     /// The image. Its usage includes `TRANSFER_SRC`.
-    pub image: vk::Image,
+    pub(crate) image: vk::Image,
     /// The aspect to read.
-    pub aspect: vk::ImageAspectFlags,
+    pub(crate) aspect: vk::ImageAspectFlags,
     /// The layout of the image, before and after the read.
-    pub layout: vk::ImageLayout,
-    /// The mip level.
-    pub mip_level: u32,
-    /// The array layer.
-    pub layer: u32,
-    /// Size of that mip level in texels.
-    pub extent: vk::Extent2D,
+    pub(crate) layout: vk::ImageLayout,
+    /// Its size in texels.
+    pub(crate) extent: vk::Extent2D,
     /// Bytes per texel of that aspect.
-    pub texel_bytes: u32,
+    pub(crate) texel_bytes: u32,
 }
 
 const EVERYTHING: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
@@ -38,7 +35,7 @@ const EVERYTHING: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMAND
 /// # Safety
 ///
 /// The image belongs to this device, has one sample, and matches the description in `read`.
-pub unsafe fn read_image(context: &Shared, read: &ImageRead) -> Result<Vec<u8>> {
+pub(crate) unsafe fn read_image(context: &Rc<Handles>, read: &ImageRead) -> Result<Vec<u8>> {
     let copied = (
         vk::PipelineStageFlags2::COPY,
         vk::AccessFlags2::TRANSFER_READ,
@@ -48,15 +45,15 @@ pub unsafe fn read_image(context: &Shared, read: &ImageRead) -> Result<Vec<u8>> 
     let written = (EVERYTHING, vk::AccessFlags2::MEMORY_WRITE, read.layout);
     let layers = vk::ImageSubresourceLayers {
         aspect_mask: read.aspect,
-        mip_level: read.mip_level,
-        base_array_layer: read.layer,
+        mip_level: 0,
+        base_array_layer: 0,
         layer_count: 1,
     };
     let range = vk::ImageSubresourceRange {
         aspect_mask: read.aspect,
-        base_mip_level: read.mip_level,
+        base_mip_level: 0,
         level_count: 1,
-        base_array_layer: read.layer,
+        base_array_layer: 0,
         layer_count: 1,
     };
     let of =
@@ -76,32 +73,36 @@ pub unsafe fn read_image(context: &Shared, read: &ImageRead) -> Result<Vec<u8>> 
     })
 }
 
-/// Reads `size` bytes of a buffer, starting at byte `offset`.
-///
-/// # Errors
-///
-/// Returns the errors of the Vulkan calls.
-///
-/// # Safety
-///
-/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
-/// which is not empty.
-pub unsafe fn read_buffer(
-    context: &Shared,
-    buffer: vk::Buffer,
-    offset: u64,
-    size: u64,
-) -> Result<Vec<u8>> {
-    let region = vk::BufferCopy::default().src_offset(offset).size(size);
-    let copied = (
-        vk::PipelineStageFlags2::COPY,
-        vk::AccessFlags2::TRANSFER_READ,
-    );
-    // SAFETY: the caller guarantees that the buffer has the range.
-    copy(context, size, |device, cmd, to| unsafe {
-        make_visible(device, cmd, EVERYTHING, copied);
-        device.cmd_copy_buffer(cmd, buffer, to, &[region]);
-    })
+impl Handles {
+    /// Reads `size` bytes of any buffer, starting at byte `offset`.
+    ///
+    /// The read happens after all work submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the Vulkan calls.
+    ///
+    /// # Safety
+    ///
+    /// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the
+    /// range, which is not empty.
+    pub unsafe fn read_buffer(
+        self: &Rc<Self>,
+        buffer: vk::Buffer,
+        offset: u64,
+        size: u64,
+    ) -> Result<Vec<u8>> {
+        let region = vk::BufferCopy::default().src_offset(offset).size(size);
+        let copied = (
+            vk::PipelineStageFlags2::COPY,
+            vk::AccessFlags2::TRANSFER_READ,
+        );
+        // SAFETY: the caller guarantees that the buffer has the range.
+        copy(self, size, |device, cmd, to| unsafe {
+            make_visible(device, cmd, EVERYTHING, copied);
+            device.cmd_copy_buffer(cmd, buffer, to, &[region]);
+        })
+    }
 }
 
 impl Buffer {
@@ -119,23 +120,18 @@ impl Buffer {
             return Ok(Vec::new());
         }
         // SAFETY: the buffer has the usage `TRANSFER_SRC` and contains the range.
-        unsafe { read_buffer(&self.handles, self.handle(), offset, size) }
+        unsafe { self.handles.read_buffer(self.handle(), offset, size) }
     }
 }
 
 /// Runs commands that copy to a mapped buffer of this size, and returns its bytes.
 fn copy(
-    handles: &Shared,
+    handles: &Rc<Handles>,
     size: u64,
     record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer),
 ) -> Result<Vec<u8>> {
-    let desc = BufferDesc {
-        name: "readback",
-        size,
-        usage: vk::BufferUsageFlags::empty(),
-        location: MemoryLocation::GpuToCpu,
-    };
-    let to = Buffer::new(handles, &desc)?;
+    let (usage, location) = (vk::BufferUsageFlags::empty(), MemoryLocation::GpuToCpu);
+    let to = Buffer::new(handles, "readback", size, usage, location)?;
     handles.submit_and_wait(|device, cmd| {
         record(device, cmd, to.handle());
         let host = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);

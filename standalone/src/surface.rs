@@ -8,7 +8,7 @@ use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
 use std::ffi::CStr;
 
 /// Any window type, from winit, SDL or your own code.
-pub trait Window: HasDisplayHandle + HasWindowHandle {}
+pub(crate) trait Window: HasDisplayHandle + HasWindowHandle {}
 
 impl<W: HasDisplayHandle + HasWindowHandle + ?Sized> Window for W {}
 

@@ -9,12 +9,14 @@ mod built;
 use crate::attachments::{Attachments, DRAWN, Final};
 use crate::error::Check;
 use crate::image::{barrier, transition};
-use crate::surface::Surface;
-use crate::{Begin, Formats, Result, Shared, StandaloneError, Window};
+use crate::surface::{Surface, Window};
+use crate::{Begin, Formats, Handles, Result, StandaloneError};
 use ash::vk;
 use built::{Built, fit};
+use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use std::fmt;
 use std::mem::{ManuallyDrop, swap};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The longest time that [`Swapchain::acquire`] waits for an image.
@@ -60,7 +62,7 @@ pub struct Swapchain {
     stale: bool,
     /// Signalled by an acquisition, if no submission has waited for it yet.
     unwaited: Option<vk::Semaphore>,
-    handles: Shared,
+    handles: Rc<Handles>,
 }
 
 /// The window and its Vulkan objects, dropped in this order.
@@ -71,7 +73,8 @@ struct Shown {
     _window: Box<dyn Window>,
 }
 
-/// An acquired image. Draw to it, submit it with its frame, then present it.
+/// An acquired image. Draw to it, [submit](crate::FrameCommands::submit_image) it with its frame,
+/// then present it.
 ///
 /// If it is dropped instead, the next [`Swapchain::acquire`] recreates the images.
 #[must_use = "an acquired image is to be submitted and presented"]
@@ -81,11 +84,9 @@ pub struct SwapchainImage<'a> {
     /// True if the driver called the swapchain suboptimal. Some say so only here, others only when
     /// the image is presented.
     suboptimal: bool,
+    /// True if its drawing was submitted.
+    submitted: bool,
 }
-
-/// An image whose drawing was submitted, to be presented.
-#[must_use = "an image is to be presented"]
-pub struct Rendered<'a>(SwapchainImage<'a>);
 
 impl fmt::Debug for SwapchainImage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,8 +110,8 @@ impl Swapchain {
     /// - the device does not support the formats or samples,
     /// - a Vulkan call fails.
     pub fn new(
-        context: &Shared,
-        window: impl Window + 'static,
+        context: &Rc<Handles>,
+        window: impl HasDisplayHandle + HasWindowHandle + 'static,
         extent: vk::Extent2D,
         desc: &SwapchainDesc,
     ) -> Result<Self> {
@@ -197,6 +198,7 @@ impl Swapchain {
                 swapchain: self,
                 index,
                 suboptimal,
+                submitted: false,
             }));
         }
         Ok(None)
@@ -244,7 +246,7 @@ impl Drop for Swapchain {
     }
 }
 
-impl<'a> SwapchainImage<'a> {
+impl SwapchainImage<'_> {
     /// Width and height in texels.
     pub fn extent(&self) -> vk::Extent2D {
         self.swapchain.extent()
@@ -260,9 +262,9 @@ impl<'a> SwapchainImage<'a> {
     }
 
     /// The drawing was submitted, with its wait for the image.
-    pub(crate) fn into_rendered(self) -> Rendered<'a> {
+    pub(crate) fn set_submitted(&mut self) {
         self.swapchain.unwaited = None;
-        Rendered(self)
+        self.submitted = true;
     }
 
     fn target(&self) -> Option<(&Attachments, Final)> {
@@ -305,10 +307,10 @@ impl<'a> SwapchainImage<'a> {
             barrier(device, cmd, &barriers);
         }
     }
-}
 
-impl Rendered<'_> {
-    /// Presents the image.
+    /// Presents the image, after [`FrameCommands::submit_image`](crate::FrameCommands::submit_image).
+    ///
+    /// An image whose drawing was not submitted is given up instead, as if it had been dropped.
     ///
     /// If the window has changed meanwhile, the next [`Swapchain::acquire`] recreates the images.
     ///
@@ -316,14 +318,17 @@ impl Rendered<'_> {
     ///
     /// Returns the errors of the Vulkan calls.
     pub fn present(self) -> Result<()> {
-        let (semaphores, indices) = ([self.0.semaphores().1], [self.0.index as u32]);
+        if !self.submitted {
+            return Ok(());
+        }
+        let (semaphores, indices) = ([self.semaphores().1], [self.index as u32]);
         let Swapchain {
             handles,
             shown,
             asked,
             stale,
             ..
-        } = self.0.swapchain;
+        } = self.swapchain;
         let Some(built) = &shown.built else {
             return Ok(());
         };
@@ -337,7 +342,7 @@ impl Rendered<'_> {
         let result = unsafe { built.loader.queue_present(handles.queue, &info) };
         *stale = match result {
             // Some window systems report a swapchain as suboptimal for as long as it lives.
-            Ok(suboptimal) if suboptimal || self.0.suboptimal => {
+            Ok(suboptimal) if suboptimal || self.suboptimal => {
                 let capabilities = shown.surface.capabilities(handles.physical_device)?;
                 fit(&capabilities, *asked) != built.attachments.extent
             }

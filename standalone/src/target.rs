@@ -2,8 +2,10 @@
 
 use crate::attachments::{Attachments, DRAWN, Final};
 use crate::image::{Image, ImageDesc, Use, barrier, transition};
-use crate::{Begin, Formats, ImageRead, Result, Shared, StandaloneError, read_image};
+use crate::readback::{ImageRead, read_image};
+use crate::{Begin, Formats, Handles, Result, StandaloneError};
 use ash::vk;
+use std::rc::Rc;
 
 /// Settings for a new [`Target`].
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +71,7 @@ impl Target {
     ///
     /// Returns an error if the device does not support the combination of format, usage, samples
     /// and extent, or if a Vulkan call fails.
-    pub fn new(context: &Shared, desc: &TargetDesc<'_>) -> Result<Self> {
+    pub fn new(context: &Rc<Handles>, desc: &TargetDesc<'_>) -> Result<Self> {
         let formats = Formats {
             color: desc.color_format,
             depth: desc.depth_format,
@@ -173,8 +175,6 @@ impl Target {
             image: self.color.handle,
             aspect: vk::ImageAspectFlags::COLOR,
             layout: RESTING.2,
-            mip_level: 0,
-            layer: 0,
             extent: self.extent(),
             texel_bytes: 4,
         };

@@ -16,64 +16,6 @@ const ACROSS_SUBMITS_SINCE: u32 = vk::make_api_version(0, 1, 3, 275);
 /// Ids of messages about the machine, not about the program.
 const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 
-/// Switches the validation layer on or off.
-///
-/// [`Self::On`] enables `VK_LAYER_KHRONOS_validation` with synchronization validation, and
-/// collects every message of severity warning and above.
-///
-/// # Hazards across submissions
-///
-/// Layers before 1.3.275 check for hazards within one command buffer only. To check across
-/// submissions, they need this variable in the environment of the process before the instance is
-/// created:
-///
-/// ```text
-/// VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
-/// ```
-///
-/// This repository's `.cargo/config.toml` sets it for every program that Cargo runs.
-/// [`Handles::across_submits`](crate::Handles::across_submits) tells if the check is active. A
-/// context that validates without it logs a warning.
-///
-/// # Hazards of shaders
-///
-/// Layers of 2025, such as 1.4.309, do not see the accesses of shaders to storage buffers, unless
-/// the environment has this variable, which `.cargo/config.toml` sets, too:
-///
-/// ```text
-/// VK_KHRONOS_VALIDATION_SYNCVAL_SHADER_ACCESSES_HEURISTIC=true
-/// ```
-///
-/// No layer sees accesses through device addresses.
-///
-/// # Collected messages
-///
-/// Messages of all types are collected, including performance warnings. Two kinds are only logged,
-/// because they are about the machine and not about the program: messages of the loader, for
-/// example about a driver that fails to load, and the layer's remarks on its own settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Validation {
-    /// No validation layer.
-    #[default]
-    Off,
-    /// The Khronos layer with synchronization validation.
-    ///
-    /// It is an error if the layer is not installed. Validation that was asked for is never skipped
-    /// silently.
-    On,
-}
-
-impl Validation {
-    /// `On` if the environment variable `THRONG_VALIDATION` is set to anything but `0`.
-    #[must_use]
-    pub fn from_env() -> Self {
-        match std::env::var_os("THRONG_VALIDATION") {
-            Some(value) if value != "0" => Self::On,
-            _ => Self::Off,
-        }
-    }
-}
-
 /// A message of the validation layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@ use crate::screen::{self, Window};
 use crate::support::{Change, keep_loaded};
 use std::collections::{BTreeMap, BTreeSet};
 use throng::ash::vk;
-use throng_standalone::{Context, ContextDesc, Result, StandaloneError, Validation};
+use throng_standalone::{Context, ContextDesc, Result, StandaloneError};
 
 /// Errors about memory that could not be allocated or mapped.
 pub(crate) const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -32,7 +32,7 @@ pub(crate) fn context() -> Result<Context> {
     let desc = ContextDesc {
         app_name: "throng's tests",
         entry: Some(&entry),
-        validation: Validation::On,
+        validation: true,
         ..ContextDesc::default()
     };
     Context::for_window(&desc, &Window(1))

@@ -12,7 +12,7 @@ use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, SkinningStage,
     Spawn, Threads, View,
 };
-use throng_standalone::{Buffer, BufferDesc, Context, Frames, StandaloneError, Target, TargetDesc};
+use throng_standalone::{Buffer, Context, Frames, StandaloneError, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 128,
@@ -94,7 +94,7 @@ impl Life {
     /// Runs the next step. A step that fails is the next one again.
     pub(crate) fn step(&mut self, context: &mut Context) -> Result<(), Failure> {
         match self.next {
-            0 => self.buffer = Some(Buffer::new(context, &buffer_desc())?),
+            0 => self.buffer = Some(buffer(context)?),
             1 => self.target = Some(Target::new(context, &target_desc())?),
             2 => self.frames = Some(Frames::new(context, 2)?),
             3 => self.crowd = Some(crowd(context)?),
@@ -232,13 +232,9 @@ impl Life {
     }
 }
 
-fn buffer_desc() -> BufferDesc<'static> {
-    BufferDesc {
-        name: "life",
-        size: 64,
-        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-        location: MemoryLocation::CpuToGpu,
-    }
+fn buffer(context: &Context) -> Result<Buffer, StandaloneError> {
+    let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+    Buffer::new(context, "life", 64, usage, MemoryLocation::CpuToGpu)
 }
 
 fn target_desc() -> TargetDesc<'static> {

@@ -47,14 +47,15 @@ impl Shown {
         let swapchain = self.swapchain.as_mut().unwrap();
         let frames = self.frames.as_mut().unwrap();
         let frame = frames.begin()?;
-        let Some(image) = swapchain.acquire(extent)? else {
+        let Some(mut image) = swapchain.acquire(extent)? else {
             return Ok(false);
         };
         if presents {
             unsafe {
                 image.begin(&context.device, frame.cmd, &Begin::default());
                 image.end(&context.device, frame.cmd);
-                frame.submit_image(image)?.present()?;
+                frame.submit_image(&mut image)?;
+                image.present()?;
             }
         }
         Ok(true)

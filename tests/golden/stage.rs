@@ -6,7 +6,7 @@ use throng::glam::Vec3;
 use throng::glam::camera::rh;
 use throng::gpu::MemoryAllocator;
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
-use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 
 /// The picture of the crowd that `populate` fills, and the `subPixelPrecisionBits` of the device.
 ///
@@ -18,7 +18,7 @@ pub(super) fn picture(
 ) -> (Picture, u32) {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's golden pictures",
-        validation: Validation::On,
+        validation: true,
         ..ContextDesc::default()
     })
     .expect("a device");

@@ -23,7 +23,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::{RawCharacter, RawPrimitive};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng_standalone::{Buffer, BufferDesc};
+use throng_standalone::Buffer;
 
 /// As a fraction of the model's size.
 const POSITION_BOUND: f64 = 5e-5;
@@ -53,13 +53,14 @@ fn bits(palette: &[Mat3x4]) -> Vec<u32> {
 }
 
 fn storage(setup: &mut Setup, name: &str, bytes: &[u8]) -> Buffer {
-    let desc = BufferDesc {
+    let mut buffer = Buffer::new(
+        &setup.context,
         name,
-        size: bytes.len() as u64,
-        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-        location: MemoryLocation::CpuToGpu,
-    };
-    let mut buffer = Buffer::new(&setup.context, &desc).unwrap();
+        bytes.len() as u64,
+        vk::BufferUsageFlags::STORAGE_BUFFER,
+        MemoryLocation::CpuToGpu,
+    )
+    .unwrap();
     buffer.write(0, bytes).unwrap();
     buffer
 }

@@ -3,7 +3,7 @@
 use crate::support::each;
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng_standalone::{Buffer, BufferDesc};
+use throng_standalone::Buffer;
 
 /// Lavapipe fills new memory with `LVP_POISON_MEMORY`. Without this test, the others would prove
 /// nothing where CI sets it.
@@ -11,13 +11,14 @@ use throng_standalone::{Buffer, BufferDesc};
 #[ignore = "needs lavapipe and LVP_POISON_MEMORY=1"]
 fn fresh_memory_is_not_zero() {
     each(|setup| {
-        let desc = BufferDesc {
-            name: "fresh",
-            size: 4096,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-            location: MemoryLocation::GpuToCpu,
-        };
-        let buffer = Buffer::new(&setup.context, &desc).unwrap();
+        let buffer = Buffer::new(
+            &setup.context,
+            "fresh",
+            4096,
+            vk::BufferUsageFlags::STORAGE_BUFFER,
+            MemoryLocation::GpuToCpu,
+        )
+        .unwrap();
         let mut bytes = vec![0; 4096];
         buffer.read_mapped(0, &mut bytes).unwrap();
         let zeros = bytes.iter().filter(|byte| **byte == 0).count();

@@ -16,7 +16,7 @@ use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Play, SkinningStage, Spawn, Stages,
     View, builtin,
 };
-use throng_standalone::{Context, ContextDesc, Validation};
+use throng_standalone::{Context, ContextDesc};
 
 /// Enough instances to measure costs that do not depend on the number.
 const FEW: u32 = 64;
@@ -164,7 +164,7 @@ fn each(load: &Load) -> Each {
     let _measurement = measure();
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's tests",
-        validation: Validation::On,
+        validation: true,
         ..ContextDesc::default()
     })
     .expect("a Vulkan 1.3 driver and the validation layer: run scripts/with-vulkan cargo test");

@@ -3,7 +3,7 @@
 use crate::setup::{buffer, context, finish};
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng_standalone::{Buffer, BufferDesc, StandaloneError};
+use throng_standalone::{Buffer, StandaloneError};
 
 #[test]
 fn reads_buffers_back() {
@@ -68,13 +68,9 @@ fn refuses_buffers_that_cannot_be() {
     type Usage = vk::BufferUsageFlags;
     let context = context();
     let refused = |size, usage| {
-        let desc = BufferDesc {
-            name: "wrong",
-            size,
-            usage,
-            location: MemoryLocation::GpuOnly,
-        };
-        Buffer::new(&context, &desc).err().expect("no such buffer")
+        Buffer::new(&context, "wrong", size, usage, MemoryLocation::GpuOnly)
+            .err()
+            .expect("no such buffer")
     };
     for size in [0, 1 << 60, u64::MAX] {
         let error = refused(size, Usage::STORAGE_BUFFER);
@@ -113,16 +109,19 @@ fn refuses_buffers_larger_than_the_heap() {
         instance.get_physical_device_memory_properties(device)
     };
     let heap = memory.memory_heaps_as_slice().iter().map(|h| h.size).max();
-    let desc = BufferDesc {
-        name: "large",
-        size: properties.max_buffer_size,
-        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-        location: MemoryLocation::GpuToCpu,
-    };
-    if heap.is_some_and(|heap| heap < desc.size) {
-        let error = Buffer::new(&context, &desc).err().expect("no such memory");
+    let asked = properties.max_buffer_size;
+    if heap.is_some_and(|heap| heap < asked) {
+        let error = Buffer::new(
+            &context,
+            "large",
+            asked,
+            vk::BufferUsageFlags::STORAGE_BUFFER,
+            MemoryLocation::GpuToCpu,
+        )
+        .err()
+        .expect("no such memory");
         assert!(
-            matches!(error, StandaloneError::Buffer { size, .. } if size == desc.size),
+            matches!(error, StandaloneError::Buffer { size, .. } if size == asked),
             "{error:?}"
         );
     }
@@ -132,13 +131,14 @@ fn refuses_buffers_larger_than_the_heap() {
 #[test]
 fn buffers_have_addresses() {
     let context = context();
-    let desc = BufferDesc {
-        name: "addressed",
-        size: 64,
-        usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
-        location: MemoryLocation::GpuOnly,
-    };
-    let buffer = Buffer::new(&context, &desc).expect("a buffer");
+    let buffer = Buffer::new(
+        &context,
+        "addressed",
+        64,
+        vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+        MemoryLocation::GpuOnly,
+    )
+    .expect("a buffer");
     let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle());
     // SAFETY: the buffer is alive and has that usage.
     let address = unsafe { context.device.get_buffer_device_address(&info) };

@@ -2,7 +2,7 @@
 
 use crate::setup::{alone, context, desc, finish};
 use std::process::Command;
-use throng_standalone::{Context, ContextDesc, DEVICE_VARIABLE, StandaloneError, Validation};
+use throng_standalone::{Context, ContextDesc, StandaloneError};
 
 /// Runs one ignored test of this file in a process with an additional environment variable.
 ///
@@ -25,21 +25,21 @@ fn run_with(test: &str, variable: &str, value: &str) {
 fn the_environment_chooses_the_device() {
     run_with(
         "devices::child_with_nonsense_device",
-        DEVICE_VARIABLE,
+        "THRONG_DEVICE",
         "nonsense",
     );
     let first = context();
     let (index, name) = (first.info.index.to_string(), first.info.name.to_uppercase());
     finish(first);
     for asked in [index, name] {
-        run_with("devices::child_with_a_device", DEVICE_VARIABLE, &asked);
+        run_with("devices::child_with_a_device", "THRONG_DEVICE", &asked);
     }
 }
 
 #[test]
 #[ignore = "run by `the_environment_chooses_the_device`"]
 fn child_with_a_device() {
-    let asked = std::env::var(DEVICE_VARIABLE).expect("a device");
+    let asked = std::env::var("THRONG_DEVICE").expect("a device");
     let context = context();
     let info = &context.info;
     assert!(asked == info.index.to_string() || asked == info.name.to_uppercase());
@@ -75,7 +75,7 @@ fn child_without_layer() {
         "{error:?}"
     );
     let context = Context::new(&ContextDesc {
-        validation: Validation::Off,
+        validation: false,
         ..desc()
     });
     assert!(

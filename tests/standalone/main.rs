@@ -7,6 +7,9 @@ mod contexts;
 mod devices;
 mod frames;
 mod messages;
+#[path = "../support/read_image.rs"]
+#[allow(unreachable_pub, reason = "other test programs use it, too")]
+mod read_image;
 mod setup;
 mod shader;
 mod targets;

@@ -4,12 +4,12 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng_standalone::{Buffer, BufferDesc, Context, ContextDesc, Validation};
+use throng_standalone::{Buffer, Context, ContextDesc};
 
 pub(crate) fn desc() -> ContextDesc<'static> {
     ContextDesc {
         app_name: "standalone test",
-        validation: Validation::On,
+        validation: true,
         ..ContextDesc::default()
     }
 }
@@ -80,11 +80,12 @@ pub(crate) fn finish_second(context: Context) {
 }
 
 pub(crate) fn buffer(context: &Context, size: u64, location: MemoryLocation) -> Buffer {
-    let desc = BufferDesc {
-        name: "test buffer",
+    Buffer::new(
+        context,
+        "test buffer",
         size,
-        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+        vk::BufferUsageFlags::STORAGE_BUFFER,
         location,
-    };
-    Buffer::new(context, &desc).expect("a buffer")
+    )
+    .expect("a buffer")
 }

@@ -1,12 +1,11 @@
 //! Targets: cleared, resolved, resumed, read back and refused.
 
+use crate::read_image::{ImageRead, read_image};
 use crate::setup::{context, finish};
 use std::ffi::{CStr, c_void};
 use std::sync::Mutex;
 use throng::ash::{self, vk};
-use throng_standalone::{
-    Begin, Frames, ImageRead, StandaloneError, Target, TargetDesc, read_image,
-};
+use throng_standalone::{Begin, Frames, StandaloneError, Target, TargetDesc};
 
 /// Draws with `record` into a target of 40 × 24 and returns rows of RGBA.
 fn draw(
@@ -112,7 +111,6 @@ fn depth_is_cleared_to_the_farthest_of_the_same_direction_as_a_pass() {
             image: target.depth().expect("depth").0,
             aspect: vk::ImageAspectFlags::DEPTH,
             layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
-            mip_level: 0,
             layer: 0,
             extent: target.extent(),
             texel_bytes: 4,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc, Validation,
+    Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -91,7 +91,7 @@ impl Scene {
         let window = app.window.clone().expect("a window");
         let desc = ContextDesc {
             app_name: "window test",
-            validation: Validation::On,
+            validation: true,
             ..ContextDesc::default()
         };
         let context = Context::for_window(&desc, &window).expect("a context");
@@ -112,7 +112,7 @@ impl Scene {
     fn frame(&mut self, size: vk::Extent2D) -> bool {
         let context = &self.context;
         let frame = self.frames.begin().expect("a frame");
-        let Some(image) = self.swapchain.acquire(size).expect("no error") else {
+        let Some(mut image) = self.swapchain.acquire(size).expect("no error") else {
             return false;
         };
         let begin = Begin {
@@ -123,8 +123,8 @@ impl Scene {
         unsafe {
             image.begin(&context.device, frame.cmd, &begin);
             image.end(&context.device, frame.cmd);
-            let rendered = frame.submit_image(image).expect("submitted");
-            rendered.present().expect("presented");
+            frame.submit_image(&mut image).expect("submitted");
+            image.present().expect("presented");
         }
         true
     }
@@ -144,7 +144,11 @@ impl Scene {
     }
 
     /// Replaces the swapchain of the window. The new one first gets an extent without area.
-    fn replace(&mut self, window: impl throng_standalone::Window + 'static, desc: &SwapchainDesc) {
+    fn replace(
+        &mut self,
+        window: impl HasDisplayHandle + HasWindowHandle + 'static,
+        desc: &SwapchainDesc,
+    ) {
         // A window has one swapchain at a time, so the old one is destroyed first.
         let next = Swapchain::new(&self.context, window, NONE, desc);
         self.swapchain = next.expect("a swapchain of no area");
@@ -262,7 +266,7 @@ fn lose_the_surface(scene: &mut Scene) {
         pump_once(&mut scene.event_loop, &mut scene.app);
         let device = &scene.context.device;
         let frame = scene.frames.begin().expect("a frame");
-        let image = match scene.swapchain.acquire(scene.app.size) {
+        let mut image = match scene.swapchain.acquire(scene.app.size) {
             Ok(image) => image?,
             Err(error) => return Some(error),
         };
@@ -270,11 +274,8 @@ fn lose_the_surface(scene: &mut Scene) {
         unsafe {
             image.begin(device, frame.cmd, &Begin::default());
             image.end(device, frame.cmd);
-            frame
-                .submit_image(image)
-                .expect("submitted")
-                .present()
-                .err()
+            frame.submit_image(&mut image).expect("submitted");
+            image.present().err()
         }
     });
     assert!(

@@ -1,8 +1,9 @@
 //! Frames in flight, begun in any order.
 
+use super::read_image::{ImageRead, read_image};
 use throng::ash::vk;
 use throng::{Crowd, PassDesc, PassId, View};
-use throng_standalone::{Begin, Context, ImageRead, Target, TargetDesc, read_image};
+use throng_standalone::{Begin, Context, Target, TargetDesc};
 
 struct InFlight {
     pool: vk::CommandPool,
@@ -203,7 +204,6 @@ pub fn depth(context: &mut Context, target: &Target) -> Vec<f32> {
         image: target.depth().unwrap().0,
         aspect: vk::ImageAspectFlags::DEPTH,
         layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
-        mip_level: 0,
         layer: 0,
         extent: target.extent(),
         texel_bytes: 4,

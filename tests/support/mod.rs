@@ -20,6 +20,7 @@ pub mod lists;
 pub mod memory;
 pub mod own;
 pub mod probe;
+pub mod read_image;
 
 pub use gate::Change;
 use gate::{End, Use};
@@ -37,7 +38,7 @@ use throng::{
 };
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
-use throng_standalone::{Context, ContextDesc, Messages, Validation};
+use throng_standalone::{Context, ContextDesc, Messages};
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +125,7 @@ impl Setup {
         let change = Change::begin();
         let desc = ContextDesc {
             app_name: "throng's tests",
-            validation: Validation::On,
+            validation: true,
             ..ContextDesc::default()
         };
         let context = Context::new(&desc).unwrap_or_else(|error| {

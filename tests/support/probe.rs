@@ -4,7 +4,7 @@ use std::path::Path;
 use throng::ash::util::read_spv;
 use throng::ash::{self, vk};
 use throng::gpu_allocator::MemoryLocation;
-use throng_standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, Context};
 
 /// The committed SPIR-V of a shader, by its name under `shaders/`.
 pub fn spirv(name: &str) -> Vec<u32> {
@@ -93,13 +93,14 @@ impl Probe {
     }
 
     pub fn output(&self, context: &mut Context, words: u64) -> Output {
-        let desc = BufferDesc {
-            name: "probe output",
-            size: words.max(4) * 4,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-            location: MemoryLocation::GpuToCpu,
-        };
-        let buffer = Buffer::new(context, &desc).unwrap();
+        let buffer = Buffer::new(
+            context,
+            "probe output",
+            words.max(4) * 4,
+            vk::BufferUsageFlags::STORAGE_BUFFER,
+            MemoryLocation::GpuToCpu,
+        )
+        .unwrap();
         let layouts = [self.set_layout];
         let info = vk::DescriptorSetAllocateInfo::default()
             .descriptor_pool(self.pool)

@@ -3,8 +3,8 @@
 //! [throng] needs Vulkan, so this works with wgpu's Vulkan backend.
 //!
 //! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`].
-//! 2. [`Crowd`] has characters and instances. It has the methods of a [`throng::Crowd`], owns its
-//!    memory and knows when the GPU is done.
+//! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory
+//!    and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
 //!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
 //! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
@@ -52,8 +52,8 @@
 //!   to [`Gpu::queue`], nor buffers of another to a [`BindGroup`]. wgpu may take them for others.
 //!   Textures of another instance are refused.
 //!
-//! For the same reason, nothing here gives parts of Vulkan. The methods of [`Crowd`] and [`Frame`]
-//! are those of throng that are safe without them.
+//! [`Crowd`] and [`Frame`] dereference to a [`throng::Crowd`], to read. The handles of Vulkan that it
+//! gives do not keep the device alive, so the unsafe code that uses them has to.
 //!
 //! # Limits
 //! - Vertex shaders are throng's own, and colour is written to the first attachment alone.

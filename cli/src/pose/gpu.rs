@@ -14,7 +14,7 @@ use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Detail, InstanceId, PassDesc, SkinningStage, Spawn,
     View, ash::vk,
 };
-use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
+use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 720,
@@ -41,7 +41,7 @@ pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failu
         context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &[]) })??;
         let skinned = frame.skinned(id)?;
         // SAFETY: the range belongs to the instance, and the buffer allows copying from it.
-        let bytes = unsafe { read_buffer(context, skinned.buffer, skinned.offset, skinned.size)? };
+        let bytes = unsafe { context.read_buffer(skinned.buffer, skinned.offset, skinned.size)? };
         let read = |offset: u64, stride: u32, count: u32| {
             let start = (offset - skinned.offset) as usize;
             vectors(&bytes[start..], stride as usize, count as usize)

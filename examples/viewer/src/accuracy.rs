@@ -10,7 +10,7 @@ use throng::palette::{
 use throng::skeleton::{Joint, Transform};
 use throng::skin::PosedVertices;
 use throng::{Id, SkinningStage};
-use throng_standalone::{Context, read_buffer};
+use throng_standalone::Context;
 
 use super::Result;
 use super::figures::Deformed;
@@ -169,7 +169,7 @@ fn read(context: &mut Context, deformed: &Deformed) -> Result<Vec<Vec3>> {
     context.wait_idle()?;
     // SAFETY: the device is idle, the range belongs to a living instance, and the buffer allows
     // copying from it.
-    let bytes = unsafe { read_buffer(context, buffer, offset, size)? };
+    let bytes = unsafe { context.read_buffer(buffer, offset, size)? };
     let number = |bytes: &[u8]| f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let vertex = |bytes: &[u8]| Vec3::new(number(bytes), number(&bytes[4..]), number(&bytes[8..]));
     let mut all = Vec::new();

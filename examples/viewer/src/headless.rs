@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use egui::{Pos2, RawInput, Rect};
 use throng::ash::vk;
 use throng::spring::SpringBones;
-use throng_standalone::{
-    Begin, Context, ContextDesc, Frames, Messages, Target, TargetDesc, Validation,
-};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Messages, Target, TargetDesc};
 
 use super::app::App;
 use super::args::Args;
@@ -107,11 +105,7 @@ fn studio<T>(
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     ContextDesc {
         app_name: "throng viewer",
-        validation: if args.validate {
-            Validation::On
-        } else {
-            Validation::Off
-        },
+        validation: if args.validate { true } else { false },
         ..ContextDesc::default()
     }
 }

@@ -7,7 +7,7 @@ use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::gpu_allocator::MemoryLocation;
 use throng::{CharacterId, Crowd, Frame, Stats, ViewId};
-use throng_standalone::{Buffer, BufferDesc, Context, Formats};
+use throng_standalone::{Buffer, Context, Formats};
 
 use super::Result;
 use super::args::Look;
@@ -60,13 +60,13 @@ impl Lens {
         let joints: Vec<u32> = entries.map(|entry| entry.joint.0.into()).collect();
         // A buffer cannot be empty.
         let joints = if joints.is_empty() { vec![0] } else { joints };
-        let desc = BufferDesc {
-            name: "joints of palette entries",
-            size: size_of_val(&joints[..]) as u64,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-            location: MemoryLocation::CpuToGpu,
-        };
-        let mut buffer = Buffer::new(context, &desc)?;
+        let mut buffer = Buffer::new(
+            context,
+            "joints of palette entries",
+            size_of_val(&joints[..]) as u64,
+            vk::BufferUsageFlags::STORAGE_BUFFER,
+            MemoryLocation::CpuToGpu,
+        )?;
         let bytes: Vec<u8> = joints
             .iter()
             .flat_map(|joint| joint.to_ne_bytes())

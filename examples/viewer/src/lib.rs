@@ -18,6 +18,8 @@ pub(crate) mod app;
 pub(crate) mod args;
 pub(crate) mod camera;
 mod canvas;
+#[path = "../../common/display.rs"]
+mod display;
 mod figures;
 mod framing;
 mod grid;

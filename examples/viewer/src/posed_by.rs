@@ -12,7 +12,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
 };
-use throng_standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, Context};
 
 use super::Result;
 use super::accuracy::{furthest_mm, posed, skinned};
@@ -123,14 +123,13 @@ fn run(
     let read = prepared.map_err(Into::into).and_then(|()| {
         // The job, the palette, and the plays.
         let plays_at = 16 + tables.palette_bytes();
-        let desc = BufferDesc {
-            name: "pose on the GPU",
-            size: plays_at + size_of_val(plays).max(16) as u64,
-            usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
-                | vk::BufferUsageFlags::STORAGE_BUFFER,
-            location: MemoryLocation::GpuToCpu,
-        };
-        let mut buffer = Buffer::new(context, &desc)?;
+        let mut buffer = Buffer::new(
+            context,
+            "pose on the GPU",
+            plays_at + size_of_val(plays).max(16) as u64,
+            vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::STORAGE_BUFFER,
+            MemoryLocation::GpuToCpu,
+        )?;
         let read = dispatch(
             context,
             device,

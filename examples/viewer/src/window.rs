@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc, display_advice,
+    Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -41,7 +41,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let event_loop = match catch_unwind(event_loop) {
         Ok(Ok(event_loop)) => event_loop,
         Ok(Err(_)) | Err(_) => {
-            return Err(format!("no window: {}, {advice}", display_advice()).into());
+            return Err(
+                format!("no window: {}, {advice}", crate::display::display_advice()).into(),
+            );
         }
     };
     say(KEYS);
@@ -268,7 +270,7 @@ impl Stage {
             // SAFETY: the frame was just begun, and is submitted.
             unsafe { self.app.record_empty(context, &frame) };
         }
-        let Some(image) = self.swapchain.acquire(self.extent)? else {
+        let Some(mut image) = self.swapchain.acquire(self.extent)? else {
             // SAFETY: the next frame begins the commands again.
             unsafe { self.app.abandon() };
             return Ok(());
@@ -280,7 +282,8 @@ impl Stage {
             image.begin(&device, cmd, &Begin::default());
             self.app.record_panels(cmd, extent, &painted)?;
             image.end(&device, cmd);
-            frame.submit_image(image)?.present()?;
+            frame.submit_image(&mut image)?;
+            image.present()?;
         }
         self.app.adapt(&mut self.context, passed_s * 1e3);
         let title = self.app.title();

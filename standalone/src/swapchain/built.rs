@@ -1,12 +1,13 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use crate::attachments::{Attachments, Final};
-use crate::context::{Handles, Shared};
+use crate::context::Handles;
 use crate::error::Check;
 use crate::image::view;
 use crate::surface::Surface;
 use crate::{Formats, Result};
 use ash::{khr, vk};
+use std::rc::Rc;
 
 /// A swapchain, its images and its attachments. It is dropped when the device is idle.
 pub(super) struct Built {
@@ -19,7 +20,7 @@ pub(super) struct Built {
     /// It then belongs to the image that is acquired, which leaves the semaphore of its last
     /// acquisition: the image was presented since, so nothing uses that any more.
     pub(super) spare: vk::Semaphore,
-    handles: Shared,
+    handles: Rc<Handles>,
 }
 
 /// An image of the swapchain.
@@ -35,7 +36,7 @@ pub(super) struct Presentable {
 impl Built {
     /// `extent` is within the surface's capabilities and not empty. `old` may be null.
     pub(super) fn new(
-        handles: &Shared,
+        handles: &Rc<Handles>,
         surface: &Surface,
         capabilities: &vk::SurfaceCapabilitiesKHR,
         (format, formats, extent): (vk::SurfaceFormatKHR, Formats, vk::Extent2D),

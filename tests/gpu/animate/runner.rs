@@ -15,7 +15,7 @@ use throng::gpu::{
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::QuatOffset;
-use throng_standalone::{Buffer, BufferDesc};
+use throng_standalone::Buffer;
 
 /// The plays of actors, as they were at one time.
 pub(super) struct Taken {
@@ -125,15 +125,16 @@ impl Runner {
     }
 
     fn buffer(setup: &mut Setup, size: u64) -> (Buffer, vk::DeviceAddress) {
-        let desc = BufferDesc {
-            name: "animate",
-            size: size.max(16),
-            usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+        let buffer = Buffer::new(
+            &setup.context,
+            "animate",
+            size.max(16),
+            vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
                 | vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::INDIRECT_BUFFER,
-            location: MemoryLocation::GpuToCpu,
-        };
-        let buffer = Buffer::new(&setup.context, &desc).unwrap();
+            MemoryLocation::GpuToCpu,
+        )
+        .unwrap();
         let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle());
         let address = unsafe { setup.context.device.get_buffer_device_address(&info) };
         assert!(address.is_multiple_of(16));

@@ -3,6 +3,7 @@
 use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{BACKGROUND, HERE, Stage, camera, stands};
 use crate::support::frames::{EXTENT, picture};
+use crate::support::read_image::{ImageRead, read_image};
 use crate::support::{CONFIGS, SMALL, Setup, each};
 use throng::ash::vk;
 use throng::glam::Vec3;
@@ -10,7 +11,7 @@ use throng::gpu::Features;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
 use throng::{Crowd, PassDesc, PassKind, Spawn};
-use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng_standalone::{Begin, Target, TargetDesc};
 
 /// A square with holes that is not aligned with the axes.
 fn sieve() -> Imported {
@@ -62,7 +63,6 @@ fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind
         image: target.depth().unwrap().0,
         aspect: vk::ImageAspectFlags::DEPTH,
         layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
-        mip_level: 0,
         layer: 0,
         extent: EXTENT,
         texel_bytes: 4,

@@ -16,7 +16,7 @@ use throng::{
     Capacity, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind, SkinningStage, Spawn,
     View,
 };
-use throng_standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
+use throng_standalone::{Buffer, Context, Target, TargetDesc};
 
 const FRAMES: u32 = 3;
 const FRAMES_IN_FLIGHT: u32 = 2;
@@ -225,13 +225,14 @@ struct OwnSet {
 impl OwnSet {
     fn new(context: &mut Context) -> Self {
         let bytes = [0x3F; 80];
-        let desc = BufferDesc {
-            name: "own material",
-            size: bytes.len() as u64,
-            usage: vk::BufferUsageFlags::UNIFORM_BUFFER,
-            location: MemoryLocation::CpuToGpu,
-        };
-        let mut buffer = Buffer::new(context, &desc).unwrap();
+        let mut buffer = Buffer::new(
+            context,
+            "own material",
+            bytes.len() as u64,
+            vk::BufferUsageFlags::UNIFORM_BUFFER,
+            MemoryLocation::CpuToGpu,
+        )
+        .unwrap();
         buffer.write(0, &bytes).unwrap();
         let device = &context.device;
         let kind = vk::DescriptorType::UNIFORM_BUFFER;

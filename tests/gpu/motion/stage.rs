@@ -10,6 +10,7 @@ use crate::reference::raws;
 use crate::reference::raws::linear;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::read_image::{ImageRead, read_image};
 use crate::support::{SMALL, Setup, described, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
@@ -23,7 +24,7 @@ use throng::{
     Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Eye, Id, InstanceId, PassDesc, PassId,
     PassKind, Play, SkinningStage, Spawn, Stages, View,
 };
-use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng_standalone::{Begin, Target, TargetDesc};
 
 /// It is larger than any motion of a test.
 const BACKGROUND: f32 = 9.0;
@@ -514,7 +515,6 @@ fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {
         image: target.color().0,
         aspect: vk::ImageAspectFlags::COLOR,
         layout: vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
-        mip_level: 0,
         layer: 0,
         extent: EXTENT,
         texel_bytes: 8,

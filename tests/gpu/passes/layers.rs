@@ -2,13 +2,13 @@
 
 use super::troupe::{TIME_S, Troupe, WAYS, camera, floats};
 use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
+use crate::support::read_image::{ImageRead, read_image};
 use crate::support::{Setup, each, reversed, view};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 use throng::{DepthBias, PassId, PassKind, View};
-use throng_standalone::{ImageRead, read_image};
 
 const LAYERS: u32 = 2;
 const ATTACHMENT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
@@ -104,7 +104,6 @@ impl Map {
             image: self.image,
             aspect: vk::ImageAspectFlags::DEPTH,
             layout: ATTACHMENT,
-            mip_level: 0,
             layer,
             extent: EXTENT,
             texel_bytes: 4,

@@ -8,6 +8,7 @@ use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::read_image::{ImageRead, read_image};
 use crate::support::{SMALL, Setup, described, view};
 use throng::ash::vk;
 use throng::character::Character;
@@ -18,7 +19,7 @@ use throng::palette::SkinningMethod;
 use throng::{
     Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage, Spawn, View,
 };
-use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng_standalone::{Begin, Target, TargetDesc};
 
 /// Numbers of influences per vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];
@@ -281,7 +282,6 @@ impl Troupe {
             image: self.target.color().0,
             aspect: vk::ImageAspectFlags::COLOR,
             layout: vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
-            mip_level: 0,
             layer: 0,
             extent: EXTENT,
             texel_bytes,

@@ -24,7 +24,7 @@ use throng::skin::Skinner;
 use throng::{
     Capacity, CharacterId, Crowd, InstanceId, Play, SkinnedVertices, SkinningStage, Spawn, Stages,
 };
-use throng_standalone::{Buffer, BufferDesc};
+use throng_standalone::Buffer;
 
 /// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;
@@ -130,13 +130,14 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
 
 /// Host memory that deformed vertices are copied to.
 pub(crate) fn readback(setup: &mut Setup, words: usize) -> Buffer {
-    let desc = BufferDesc {
-        name: "deformed vertices",
-        size: words as u64 * 4,
-        usage: vk::BufferUsageFlags::TRANSFER_DST,
-        location: MemoryLocation::GpuToCpu,
-    };
-    Buffer::new(&setup.context, &desc).unwrap()
+    Buffer::new(
+        &setup.context,
+        "deformed vertices",
+        words as u64 * 4,
+        vk::BufferUsageFlags::TRANSFER_DST,
+        MemoryLocation::GpuToCpu,
+    )
+    .unwrap()
 }
 
 /// Copies an instance's deformed vertices to `word` of `to`.

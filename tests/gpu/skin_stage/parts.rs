@@ -14,16 +14,17 @@ use throng::gpu::{
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::skin::Skinner;
-use throng_standalone::{Buffer, BufferDesc};
+use throng_standalone::Buffer;
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
-    let desc = BufferDesc {
-        name: "storage",
-        size: words.len() as u64 * 4,
-        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-        location: MemoryLocation::GpuToCpu,
-    };
-    let mut buffer = Buffer::new(&setup.context, &desc).unwrap();
+    let mut buffer = Buffer::new(
+        &setup.context,
+        "storage",
+        words.len() as u64 * 4,
+        vk::BufferUsageFlags::STORAGE_BUFFER,
+        MemoryLocation::GpuToCpu,
+    )
+    .unwrap();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     buffer.write(0, &bytes).unwrap();
     buffer
