@@ -109,7 +109,8 @@ impl Twins {
                 // A teleport of a parent rounds the springs of what turns with it.
                 3 if is_plain => {
                     let offset = at(Vec3::new(0.25, 0.5, 0.0));
-                    _ = it.attach_to(Attachment::new(other, joint).at(offset));
+                    let attachment = Attachment::new(id, joint).at(offset);
+                    _ = crowd.live_mut(other).attach_to(attachment);
                 }
                 4 => it.set_visible(shows),
                 _ if !is_attached(crowd, id) => _ = crowd.despawn(id),

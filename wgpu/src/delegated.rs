@@ -155,10 +155,6 @@ delegated! {
     impl Frame<'_>, self => self.inner, "throng::Frame" {
         /// Makes a list of instances for views of this frame.
         try_mut make_list(instances: &[InstanceId]) -> ListId;
-        /// Finds the nearest hit of a ray on what a view shows.
-        try_mut pick(view: ViewId, ray: &Ray, cull: CullMode) -> Option<InstanceHit>;
-        /// Finds all hits of a ray on what a view shows.
-        try_mut pick_all(view: ViewId, ray: &Ray, cull: CullMode) -> Vec<InstanceHit>;
         /// The level of detail at which a view shows an instance.
         try_get level(view: ViewId, instance: InstanceId) -> Option<u32>;
         /// World space from the character space of an instance in this picture.

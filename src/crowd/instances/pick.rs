@@ -4,7 +4,6 @@ use crate::animate::Starts;
 use crate::crowd::Crowd;
 use crate::crowd::InstanceId;
 use crate::crowd::characters::loaded::LoadedCharacter;
-use crate::crowd::scene::Scene;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
 use crate::mesh::PartId;
@@ -35,7 +34,8 @@ impl Crowd {
     /// Finds the nearest hit of a ray, which is in world space.
     ///
     /// It sees what a view with the mask `view_mask` draws: visible instances without their hidden
-    /// parts. The test itself is that of [`Posed::pick`].
+    /// parts. The test itself is that of [`Posed::pick`]. For a view with a list of its own
+    /// ([`View::list`](crate::View::list)), take the first of [`Self::pick_all`] that the list has.
     ///
     /// Only characters that were added with
     /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning) are hit. All others,
@@ -44,8 +44,7 @@ impl Crowd {
     /// # Time
     /// Poses, morph weights, attachments and root motion are those of the last
     /// [`update`](Self::update) or of a frame begun since, with the changes that were made since.
-    /// So before the next update, this is what the screen shows. To see the frame that is about to
-    /// be drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
+    /// So before the next update, this is what the screen shows.
     ///
     /// # Cost
     /// An instance whose bounding sphere the ray misses costs a few nanoseconds. The others are
@@ -62,11 +61,16 @@ impl Crowd {
         cull: CullMode,
         view_mask: u32,
     ) -> Result<Option<InstanceHit>> {
-        self.scene.activate_changed(&mut self.animators);
-        self.follow_all()?;
-        self.nearest(ray, cull, |scene, index| {
-            scene.visibility.mask_shows(view_mask, index)
-        })
+        let (mut nearest, mut limit) = (None, f64::INFINITY);
+        let ray = DRay::new(ray)?;
+        self.each_posed(&ray, view_mask, |it, posed| {
+            if let Some(hit) = posed.nearest(&ray, cull, limit)? {
+                limit = hit.distance;
+                nearest = Some(it.hit(hit));
+            }
+            Ok(limit)
+        })?;
+        Ok(nearest)
     }
 
     /// Finds all hits of a ray, nearest first.
@@ -82,44 +86,9 @@ impl Crowd {
         cull: CullMode,
         view_mask: u32,
     ) -> Result<Vec<InstanceHit>> {
-        self.scene.activate_changed(&mut self.animators);
-        self.follow_all()?;
-        self.all(ray, cull, |scene, index| {
-            scene.visibility.mask_shows(view_mask, index)
-        })
-    }
-
-    /// The nearest hit on the instances that are shown.
-    pub(crate) fn nearest(
-        &mut self,
-        ray: &Ray,
-        cull: CullMode,
-        is_shown: impl Fn(&Scene, u32) -> bool,
-    ) -> Result<Option<InstanceHit>> {
         let ray = DRay::new(ray)?;
-        self.update_gpu_worlds();
-        let (mut nearest, mut limit) = (None, f64::INFINITY);
-        self.each_posed(&ray, is_shown, |it, posed| {
-            if let Some(hit) = posed.nearest(&ray, cull, limit)? {
-                limit = hit.distance;
-                nearest = Some(it.hit(hit));
-            }
-            Ok(limit)
-        })?;
-        Ok(nearest)
-    }
-
-    /// All hits on the instances that are shown, nearest first.
-    pub(crate) fn all(
-        &mut self,
-        ray: &Ray,
-        cull: CullMode,
-        is_shown: impl Fn(&Scene, u32) -> bool,
-    ) -> Result<Vec<InstanceHit>> {
-        let ray = DRay::new(ray)?;
-        self.update_gpu_worlds();
         let mut hits = Vec::new();
-        self.each_posed(&ray, is_shown, |it, posed| {
+        self.each_posed(&ray, view_mask, |it, posed| {
             posed.each_hit(&ray, cull, |hit| hits.push(it.hit(hit)))?;
             Ok(f64::INFINITY)
         })?;
@@ -135,9 +104,12 @@ impl Crowd {
     fn each_posed(
         &mut self,
         ray: &DRay,
-        is_shown: impl Fn(&Scene, u32) -> bool,
+        view_mask: u32,
         mut each: impl FnMut(&Target<'_>, &Posed<'_>) -> Result<f64>,
     ) -> Result<()> {
+        self.scene.activate_changed(&mut self.animators);
+        self.follow_all()?;
+        self.update_gpu_worlds();
         let mut limit = f64::INFINITY;
         let Self {
             animators, scene, ..
@@ -153,7 +125,8 @@ impl Crowd {
             let near = |index: &u32| {
                 let sphere = scene.visibility.sphere(*index);
                 let near = ray.reaches(sphere.center, sphere.reach())?;
-                is_shown(scene, *index).then_some((near, *index))
+                let is_shown = scene.visibility.mask_shows(view_mask, *index);
+                is_shown.then_some((near, *index))
             };
             let mut shown: Vec<(f64, u32)> = loaded.members.iter().filter_map(near).collect();
             shown.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

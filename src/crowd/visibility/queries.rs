@@ -1,53 +1,12 @@
-//! Questions of the engine about views: hits of rays, levels of detail, lists of its own.
+//! Questions of the engine about views: levels of detail, lists of its own.
 
 use crate::crowd::frame::Frame;
 use crate::crowd::visibility::shown::MAX_LISTS;
-use crate::crowd::{CharacterId, InstanceHit, InstanceId, ListId, ViewId};
+use crate::crowd::{CharacterId, InstanceId, ListId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::limit;
-use crate::skin::{CullMode, Ray};
 
 impl Frame<'_> {
-    /// Finds the nearest hit of a ray on the instances that a prepared view shows.
-    ///
-    /// Poses and transforms are those of this frame. Otherwise as
-    /// [`Crowd::pick`](crate::crowd::Crowd::pick).
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
-    /// or has no direction.
-    #[doc(alias = "raycast")]
-    pub fn pick(&mut self, view: ViewId, ray: &Ray, cull: CullMode) -> Result<Option<InstanceHit>> {
-        self.prepared_view(view)?;
-        self.crowd.nearest(ray, cull, |scene, index| {
-            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
-            scene
-                .shown
-                .view_shows(visibility, view.index, index, &sphere)
-        })
-    }
-
-    /// Finds all hits of a ray on the instances that a prepared view shows, nearest first.
-    ///
-    /// As [`Self::pick`] and [`Crowd::pick_all`](crate::crowd::Crowd::pick_all).
-    ///
-    /// # Errors
-    /// As [`Self::pick`].
-    pub fn pick_all(
-        &mut self,
-        view: ViewId,
-        ray: &Ray,
-        cull: CullMode,
-    ) -> Result<Vec<InstanceHit>> {
-        self.prepared_view(view)?;
-        self.crowd.all(ray, cull, |scene, index| {
-            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
-            scene
-                .shown
-                .view_shows(visibility, view.index, index, &sphere)
-        })
-    }
-
     /// The level of detail at which a prepared view shows an instance: 0 is the full one. `None` if
     /// the view does not show it.
     ///
