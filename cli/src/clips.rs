@@ -389,24 +389,19 @@ impl<'a> Made<'a> {
             "{} of {} follow {} of {}",
             map.links().len(),
             plural(target.len(), "joint"),
-            map.source_len() - map.unmatched_source().count(),
-            map.source_len()
+            fit.source_matched,
+            fit.source_joints
         )];
-        for (roles, whose) in [
-            (map.unmatched_source_roles(), "the file with the clips"),
-            (map.unmatched_target_roles(), "the target"),
-        ] {
+        let whose = ["the file with the clips", "the target"];
+        for (roles, whose) in map.unmatched_roles().iter().zip(whose) {
             let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
             if !roles.is_empty() {
                 lines.push(format!("only {whose} has joints for {}", some(&roles)));
             }
         }
-        lines.extend(unmatched("no joint follows", from, map.unmatched_source()));
-        lines.extend(unmatched(
-            "nothing moves",
-            self.onto,
-            map.unmatched_target(),
-        ));
+        let [of_source, of_target] = map.unmatched_joints();
+        lines.extend(unmatched("no joint follows", from, of_source));
+        lines.extend(unmatched("nothing moves", self.onto, of_target));
         lines.retain(|line| !self.unmatched.contains(line));
         self.unmatched.extend(lines);
         Ok(retarget)
@@ -496,7 +491,7 @@ fn matches_most(from: &Character, maps: &[Option<JointMap>]) -> bool {
     for (clip, map) in from.curves().iter().zip(maps) {
         let joints: HashSet<Id<Joint>> = clip.tracks().iter().map(|track| track.joint).collect();
         let others: HashSet<Id<Joint>> = match map {
-            Some(map) => map.unmatched_source().collect(),
+            Some(map) => map.unmatched_joints()[0].iter().copied().collect(),
             None => joints.clone(),
         };
         moved += joints.len();
@@ -515,13 +510,10 @@ fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
 }
 
 /// The names of joints that did not match, some of them if there are many.
-fn unmatched(
-    what: &str,
-    character: &Character,
-    joints: impl Iterator<Item = Id<Joint>>,
-) -> Option<String> {
+fn unmatched(what: &str, character: &Character, joints: Vec<Id<Joint>>) -> Option<String> {
     let all = character.skeleton().joints();
-    let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();
+    let names = joints.into_iter();
+    let names: Vec<&str> = names.map(|joint| &*all[joint.index()].name).collect();
     listed(what, &names)
 }
 

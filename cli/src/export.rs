@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     };
     let exported = throng_export::glb(&character, &options);
     let exported = exported.map_err(|error| Failure::of_file(&args.input, &error))?;
-    for omission in &exported.omissions {
-        note(&omission.to_string());
+    for (omission, count) in &exported.omissions {
+        note(&format!("{omission} ({count})"));
     }
     output::save(&args.output, &exported.bytes, out)?;
     match &sidecar {
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let size = exported.bytes.len() as u64;
     if args.report.json {
-        let omission = |omission: &Omission| json!({ "what": omission.kind.to_string(), "count": omission.count });
+        let omission = |(omission, count): &(Omission, u64)| json!({ "what": omission.to_string(), "count": count });
         let mut document = report::of_file(&args.output, size, &character);
         document["sidecar"] = json!(sidecar.map(|path| path.display().to_string()));
         document["omissions"] = exported.omissions.iter().map(omission).collect();

@@ -4,7 +4,7 @@ use super::additive;
 use super::data::Data;
 use super::nodes::{Nodes, unit};
 use super::objects::{at, named};
-use super::omissions::{OmissionKind, Omissions};
+use super::omissions::{Omission, Omissions};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(super) fn write(
             false => clip,
             true => {
                 let (clip, left_out) = additive::absolute(character, &clip)?;
-                omissions.add(OmissionKind::AdditiveScale, left_out);
+                omissions.add(Omission::AdditiveScale, left_out);
                 Cow::Owned(clip)
             }
         };
@@ -75,7 +75,7 @@ fn animation(
             TrackValues::Scale(keys) => ("scale", 3, flat(keys, |v| v.to_array())),
             TrackValues::Rotation(keys) => {
                 let (keys, normalised) = of_unit_length(keys);
-                omissions.add(OmissionKind::SplineKeysNormalised, normalised);
+                omissions.add(Omission::SplineKeysNormalised, normalised);
                 ("rotation", 4, flat(&keys, |q| q.to_array()))
             }
         };
@@ -213,7 +213,7 @@ fn weights(
     times_s.dedup();
     let is_linear = |track: &&&WeightTrack| track.keys.interpolation == Interpolation::Linear;
     omissions.add(
-        OmissionKind::WeightsSampled,
+        Omission::WeightsSampled,
         own.len() - own.iter().filter(is_linear).count(),
     );
     let rest = &character.morph_weights()[range.clone()];

@@ -1,7 +1,7 @@
 //! Vertex attributes besides influences, and morph targets.
 
 use super::data::Data;
-use super::omissions::{OmissionKind, Omissions};
+use super::omissions::{Omission, Omissions};
 use serde_json::{Value, json};
 use throng::Result;
 use throng::character::Character;
@@ -58,7 +58,7 @@ pub(super) fn write(
             .iter()
             .zip(&primitive.colors)
             .filter(|(a, b)| a != b);
-        omissions.add(OmissionKind::ColorsClamped, changed.count());
+        omissions.add(Omission::ColorsClamped, changed.count());
         all["COLOR_0"] = data.vertices("VEC4", &clamped)?.into();
     }
     Ok(all)

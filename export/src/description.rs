@@ -1,6 +1,6 @@
 //! The animation data that glTF has no place for.
 
-use super::omissions::{OmissionKind, Omissions};
+use super::omissions::{Omission, Omissions};
 use std::collections::HashMap;
 use throng::Id;
 use throng::character::{AdditiveDesc, AnimationDesc, Character, ClipDesc, PoseReference};
@@ -48,6 +48,6 @@ pub(super) fn of(character: &Character, omissions: &mut Omissions) -> AnimationD
             (false, _) => {}
         }
     }
-    omissions.add(OmissionKind::Unnamed, unnamed);
+    omissions.add(Omission::Unnamed, unnamed);
     desc
 }

@@ -1,6 +1,6 @@
 //! The meshes of the file: primitives that share a node.
 
-use super::omissions::{OmissionKind, Omissions};
+use super::omissions::{Omission, Omissions};
 use std::collections::HashMap;
 use throng::character::Character;
 use throng::mesh::Primitive;
@@ -48,10 +48,10 @@ pub(super) fn of<'a>(character: &'a Character, omissions: &mut Omissions) -> Vec
         });
         groups[group].primitives.push(index);
     }
-    omissions.add(OmissionKind::NoTriangles, without);
+    omissions.add(Omission::NoTriangles, without);
     let driven: usize = groups.iter().map(|group| group.weights).sum();
     let unused = character.morph_weights().len().saturating_sub(driven);
-    omissions.add(OmissionKind::UnusedWeights, unused);
+    omissions.add(Omission::UnusedWeights, unused);
     groups
 }
 

@@ -52,8 +52,8 @@ mod omissions;
 mod posed;
 mod skins;
 
-pub use omissions::{Omission, OmissionKind};
-pub use posed::{PosedMesh, posed_glb};
+pub use omissions::Omission;
+pub use posed::posed_glb;
 
 use data::Data;
 use materials::Materials;
@@ -97,8 +97,9 @@ pub struct Exported {
     /// It makes clips additive, and has masks, blend spaces, sockets, the state machine, gaits and
     /// the roles of a humanoid.
     pub description: AnimationDesc,
-    /// The parts that are left out or changed, and are not in the description either.
-    pub omissions: Vec<Omission>,
+    /// The parts that are left out or changed, and are not in the description either, with their
+    /// numbers. Each kind is listed once.
+    pub omissions: Vec<(Omission, u64)>,
 }
 
 /// Writes a character as binary glTF 2.0.

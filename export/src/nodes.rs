@@ -2,7 +2,7 @@
 
 use super::groups::Group;
 use super::objects::named;
-use super::omissions::{OmissionKind, Omissions};
+use super::omissions::{Omission, Omissions};
 use super::skins::{Carrier, Skins};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -61,7 +61,7 @@ pub(super) fn write(
             added.push(nodes.list.len());
             nodes.list.push(named(&format!("{name} (bound again)")));
         }
-        omissions.add(OmissionKind::NodesAdded, added.len());
+        omissions.add(Omission::NodesAdded, added.len());
         nodes.added.push(added);
     }
     for (joint, children) in children.into_iter().enumerate() {

@@ -3,25 +3,10 @@
 use throng::Id;
 use throng::character::Character;
 
-/// Something that an export left out or changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Omission {
-    /// The kind of thing.
-    pub kind: OmissionKind,
-    /// The number of such parts.
-    pub count: u64,
-}
-
-impl core::fmt::Display for Omission {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} ({})", self.kind, self.count)
-    }
-}
-
-/// The kinds of [`Omission`].
+/// A kind of part that an export leaves out or changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum OmissionKind {
+pub enum Omission {
     /// Extracted root motion of clips. The clips stay in place.
     #[error("root motion of clips left out")]
     RootMotion,
@@ -63,23 +48,20 @@ pub enum OmissionKind {
     Unnamed,
 }
 
-/// The list, with each kind once.
+/// The kinds with the number of such parts, each kind once.
 #[derive(Debug, Default)]
 pub(super) struct Omissions {
-    pub(super) list: Vec<Omission>,
+    pub(super) list: Vec<(Omission, u64)>,
 }
 
 impl Omissions {
     /// Counts parts, unless there are none.
-    pub(super) fn add(&mut self, kind: OmissionKind, count: usize) {
-        let known = self.list.iter_mut().find(|one| one.kind == kind);
+    pub(super) fn add(&mut self, kind: Omission, count: usize) {
+        let known = self.list.iter_mut().find(|(one, _)| *one == kind);
         match known {
             _ if count == 0 => {}
-            Some(known) => known.count += count as u64,
-            None => self.list.push(Omission {
-                kind,
-                count: count as u64,
-            }),
+            Some((_, known)) => *known += count as u64,
+            None => self.list.push((kind, count as u64)),
         }
     }
 
@@ -91,11 +73,11 @@ impl Omissions {
             let motion = character.root_motion(clip);
             motion.is_some_and(|motion| motion.joint().is_some() || motion.is_still())
         });
-        self.add(OmissionKind::RootMotion, moving.count());
+        self.add(Omission::RootMotion, moving.count());
         let chains = character.springs().chains.len();
-        self.add(OmissionKind::SpringChains, chains);
-        self.add(OmissionKind::Expressions, character.expressions().len());
+        self.add(Omission::SpringChains, chains);
+        self.add(Omission::Expressions, character.expressions().len());
         let tinted = character.materials().iter().filter(|of| of.tint_by_alpha);
-        self.add(OmissionKind::TintByAlpha, tinted.count());
+        self.add(Omission::TintByAlpha, tinted.count());
     }
 }

@@ -11,31 +11,27 @@ use throng::Result;
 use throng::character::Character;
 use throng::skin::PosedVertices;
 
-/// A posed mesh: the vertices and the triangles of each primitive.
-#[derive(Debug, Clone, Copy)]
-pub struct PosedMesh<'a> {
-    /// The character.
-    pub character: &'a Character,
-    /// The deformed vertices of each primitive.
-    pub vertices: &'a [PosedVertices],
-    /// The triangles of each primitive, counter-clockwise from their front in this pose.
-    pub triangles: &'a [Vec<[u32; 3]>],
-}
-
-/// Writes the posed mesh as binary glTF: a mesh with one primitive for each that has triangles.
+/// Writes a character in one pose as binary glTF: a mesh with one primitive for each that has
+/// triangles.
 ///
-/// Positions have the same bits as the posed vertices.
+/// `vertices` has the deformed vertices of each primitive, and `triangles` its triangles,
+/// counter-clockwise from their front in this pose. Positions have the same bits as the posed
+/// vertices.
 ///
 /// # Errors
 /// As [`glb`](super::glb()).
-pub fn posed_glb(mesh: PosedMesh<'_>, options: &ExportOptions) -> Result<Vec<u8>> {
-    let character = mesh.character;
+pub fn posed_glb(
+    character: &Character,
+    vertices: &[PosedVertices],
+    triangles: &[Vec<[u32; 3]>],
+    options: &ExportOptions,
+) -> Result<Vec<u8>> {
     let mut data = Data::new(options.max_bytes);
     let mut materials = Materials::new(character, options.images);
     let mut omissions = Omissions::default();
     let mut primitives = Vec::new();
     let all = character.primitives().iter();
-    let all = all.zip(mesh.vertices.iter().zip(mesh.triangles));
+    let all = all.zip(vertices.iter().zip(triangles));
     for (number, (primitive, (posed, triangles))) in all.enumerate() {
         if triangles.is_empty() {
             continue;

@@ -14,12 +14,6 @@ impl Clip {
         !self.weights.is_empty()
     }
 
-    /// The morph weights that the clip drives, in ascending order.
-    pub fn driven_weights(&self) -> impl Iterator<Item = Id<MorphWeight>> {
-        let all = self.weights.iter().flat_map(WeightKeys::range);
-        all.map(|weight| Id::new(weight as u16))
-    }
-
     /// Samples the morph weights at `time_s` and passes them to `each`.
     ///
     /// `each` gets the id and the value of every weight that the clip drives, in ascending order.

@@ -30,7 +30,7 @@ pub use limits::ImportLimits;
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawLevelGroup, RawMorph, RawNode,
-    RawPrimitive, RawRole, RawSkin, RawWeight,
+    RawPrimitive, RawSkin,
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;

@@ -45,12 +45,14 @@ pub struct RawCharacter {
     /// Transforms for instances. They pass through to
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
-    /// Nodes that are parts of a humanoid.
-    pub roles: Vec<RawRole>,
+    /// Parts of a humanoid, each with its node. No part and no node is listed twice.
+    pub roles: Vec<(Role, usize)>,
     /// The kind of VRM file, if it is one. The humanoid then rests in VRM's T-pose, facing +Z.
     pub vrm: Option<VrmKind>,
     /// Named sets of morph weights.
-    pub expressions: Vec<Expression<RawWeight>>,
+    ///
+    /// A weight is a node, which has a [`RawMorph`], and an index into [`RawMorph::weights`].
+    pub expressions: Vec<Expression<(usize, usize)>>,
     /// Chains of nodes that swing.
     pub springs: SpringBones<usize>,
     /// The part of the file that each chain of `springs` comes from, such as
@@ -83,24 +85,6 @@ pub struct RawMorph {
     pub weights: Vec<f32>,
     /// The targets' names. May be shorter than `weights`.
     pub names: Vec<Box<str>>,
-}
-
-/// A node that is a part of a humanoid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RawRole {
-    /// The part of the humanoid. At most one node has it.
-    pub role: Role,
-    /// The node. It has at most one role.
-    pub node: usize,
-}
-
-/// A morph weight of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RawWeight {
-    /// The node, which has a [`RawMorph`].
-    pub node: usize,
-    /// Index into its [`RawMorph::weights`].
-    pub index: usize,
 }
 
 /// A node of the hierarchy.

@@ -3,7 +3,7 @@
 use super::imported::Imported;
 use super::options::ImportOptions;
 use super::repair::RepairKind;
-use super::{RawCharacter, RawNode, RawPrimitive, RawRole};
+use super::{RawCharacter, RawNode, RawPrimitive};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Material;
@@ -71,10 +71,7 @@ impl RawCharacter {
             roles: skeleton
                 .roles()
                 .iter()
-                .map(|(role, joint)| RawRole {
-                    role: *role,
-                    node: joint.index(),
-                })
+                .map(|(role, joint)| (*role, joint.index()))
                 .collect(),
             vrm: skeleton.vrm(),
             ..Self::default()

@@ -137,16 +137,6 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         Err(Error::invalid(what, why))
     }
 
-    /// Borrows the same memory for a shorter time.
-    #[must_use]
-    pub const fn reborrow(&mut self) -> WriteOnly<'_, T> {
-        WriteOnly {
-            start: self.start,
-            len: self.len,
-            owner: PhantomData,
-        }
-    }
-
     /// Splits the slice before element `at`, which is clamped to the length.
     #[must_use]
     pub fn split_at(self, at: usize) -> (Self, Self) {
@@ -183,7 +173,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// # Errors
     /// [`Error::Argument`](crate::error::Error::Argument) if `items` ends too soon. The items
     /// yielded until then have been written.
-    pub fn fill_from(&mut self, items: impl Iterator<Item = T>) -> Result<()> {
+    pub(crate) fn fill_from(&mut self, items: impl Iterator<Item = T>) -> Result<()> {
         let mut written = 0;
         for item in items.take(self.len) {
             // SAFETY: `take` keeps `written` below the length, so the element lies in the borrowed

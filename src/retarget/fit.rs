@@ -59,7 +59,7 @@ impl RetargetFit {
         let is_matched = |role| map.links().iter().any(|link| link.role == Some(role));
         Self {
             source_joints,
-            source_matched: source_joints - map.unmatched_source().count(),
+            source_matched: source_joints - map.unmatched_joints()[0].len(),
             target_joints,
             target_matched: map.links().len(),
             whole_body: body.all(is_matched),
@@ -69,20 +69,17 @@ impl RetargetFit {
     }
 
     /// The share of the source's joints that move a target joint, 0 to 1.
-    #[must_use]
-    pub fn source_share(&self) -> f64 {
+    pub(crate) fn source_share(&self) -> f64 {
         share(self.source_matched, self.source_joints)
     }
 
     /// The share of the target's joints that follow a source joint, 0 to 1.
-    #[must_use]
-    pub fn target_share(&self) -> f64 {
+    pub(crate) fn target_share(&self) -> f64 {
         share(self.target_matched, self.target_joints)
     }
 
     /// True if the postures differ by more than 30°, as those of a biped and a quadruped do.
-    #[must_use]
-    pub fn is_other_posture(&self) -> bool {
+    pub(crate) fn is_other_posture(&self) -> bool {
         let both = self.source_posture_rad.zip(self.target_posture_rad);
         both.is_some_and(|(source, target)| (source - target).abs() > SAME_POSTURE_RAD)
     }

@@ -78,14 +78,12 @@ impl Humanoid {
     }
 
     /// All joints of the spine, from above the hips on. At most three of them have a role.
-    #[must_use]
-    pub fn spine(&self) -> &[Id<Joint>] {
+    pub(crate) fn spine(&self) -> &[Id<Joint>] {
         &self.spine
     }
 
     /// All joints of the neck. The first one has a role.
-    #[must_use]
-    pub fn neck(&self) -> &[Id<Joint>] {
+    pub(crate) fn neck(&self) -> &[Id<Joint>] {
         &self.neck
     }
 }

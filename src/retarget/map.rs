@@ -276,16 +276,17 @@ impl JointMap {
     ///
     /// These are all joints, or those of some armatures and the joints above them. See
     /// [`Self::by_names_for`].
-    #[must_use]
-    pub fn source_len(&self) -> usize {
+    pub(crate) fn source_len(&self) -> usize {
         self.part.as_ref().map_or(self.joints[0], |part| part.len())
     }
 
-    /// The source joints that move no target joint by themselves.
+    /// The joints of the source and of the target that found no partner.
     ///
-    /// Their motion still affects the joints below them that do. Joints that the map is not for
-    /// ([`Self::source_len`]) are left out.
-    pub fn unmatched_source(&self) -> impl Iterator<Item = Id<Joint>> {
+    /// Those of the source move no target joint by themselves, but their motion still affects the
+    /// joints below them that do. Source joints that the map is not for are left out, see
+    /// [`Self::by_names_for`]. Those of the target keep their rest transform.
+    #[must_use]
+    pub fn unmatched_joints(&self) -> [Vec<Id<Joint>>; 2] {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
             for joint in [Some(link.source), link.second_source] {
@@ -299,33 +300,21 @@ impl JointMap {
             part.is_none_or(|part| part.binary_search(joint).is_ok())
         };
         let unused = (0..).zip(used).filter(|(_, used)| !used);
-        unused
-            .map(|(joint, _)| joint)
-            .filter(is_mapped)
-            .map(Id::new)
-    }
-
-    /// The target joints that follow none. They keep their rest transform.
-    pub fn unmatched_target(&self) -> impl Iterator<Item = Id<Joint>> {
+        let unused = unused.map(|(joint, _)| joint).filter(is_mapped);
         let count = self.joints[1].min(Skeleton::MAX_JOINTS) as u16;
         let all = (0..count).map(Id::new);
-        all.filter(|joint| self.link(*joint).is_none())
+        [
+            unused.map(Id::new).collect(),
+            all.filter(|joint| self.link(*joint).is_none()).collect(),
+        ]
     }
 
-    /// The roles that only the source has.
+    /// The roles that only the source has, and those that only the target has.
     ///
     /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
-    pub fn unmatched_source_roles(&self) -> &[Role] {
-        &self.unmatched_roles[0]
-    }
-
-    /// The roles that only the target has.
-    ///
-    /// Empty if the map was not made by [`humanoid`](Self::humanoid).
-    #[must_use]
-    pub fn unmatched_target_roles(&self) -> &[Role] {
-        &self.unmatched_roles[1]
+    pub fn unmatched_roles(&self) -> &[Vec<Role>; 2] {
+        &self.unmatched_roles
     }
 }
 

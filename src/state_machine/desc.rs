@@ -323,8 +323,7 @@ impl From<Origin> for String {
 
 impl Origin {
     /// The origin as it is written in text.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::State(name) => name,
             Self::Any => "(any)",

@@ -34,10 +34,10 @@ fn writes_all_or_nothing() {
 }
 
 #[test]
-fn splits_and_reborrows() {
+fn splits() {
     let mut memory = [0_u32; 5];
     let mut view = WriteOnly::from(&mut memory);
-    view.reborrow().copy_from(&[1; 5]).unwrap();
+    view.copy_from(&[1; 5]).unwrap();
     let (mut head, tail) = view.split_at(2);
     assert_eq!((head.len(), tail.len()), (2, 3));
     head.copy_from(&[2, 2]).unwrap();

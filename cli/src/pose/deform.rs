@@ -13,7 +13,7 @@ use throng::palette::{
     WriteOnly,
 };
 use throng::skin::PosedVertices;
-use throng_export::{ExportOptions, PosedMesh, posed_glb};
+use throng_export::{ExportOptions, posed_glb};
 
 /// A posed mesh: for each primitive its vertices, and which of its triangles the pose flips.
 pub(super) struct Mesh<'a> {
@@ -47,12 +47,12 @@ impl Mesh<'_> {
             let words = format!("{}: there are no triangles to write", self.model.name());
             return Err(Failure::File(words));
         }
-        let mesh = PosedMesh {
-            character: self.model,
-            vertices: self.posed,
-            triangles: &triangles,
-        };
-        let glb = posed_glb(mesh, &ExportOptions::default());
+        let glb = posed_glb(
+            self.model,
+            self.posed,
+            &triangles,
+            &ExportOptions::default(),
+        );
         glb.map_err(|error| Failure::File(format!("{}: {error}", self.model.name())))
     }
 

@@ -5,7 +5,6 @@ use super::scene::VrmScene;
 use crate::fault::{cut, fault};
 use std::collections::{HashMap, HashSet};
 use throng::error::{AssetFault, ObjectKind, Result};
-use throng::import::RawWeight;
 use throng::mesh::{Expression, ExpressionOverride};
 
 /// The names that version 1.0 has for the presets of 0.x.
@@ -106,7 +105,7 @@ fn one1(
             (Index(Some(node)), Index(Some(index))) if node < count => {
                 if weights.is_new((node, index), at(), scene) {
                     weights.take(1, part)?;
-                    morphs.push((RawWeight { node, index }, bind.weight));
+                    morphs.push(((node, index), bind.weight));
                 }
             }
             (Index(Some(node)), Index(Some(_))) => {
@@ -182,7 +181,7 @@ fn one0(
         weights.take(nodes.len(), part)?;
         let weight = bind.weight / 100.0;
         let nodes = nodes.iter().copied();
-        morphs.extend(nodes.map(|node| (RawWeight { node, index }, weight)));
+        morphs.extend(nodes.map(|node| ((node, index), weight)));
     }
     scene.raw.expressions.push(Expression {
         binary: raw.is_binary.unwrap_or_default(),

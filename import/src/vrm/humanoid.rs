@@ -4,7 +4,6 @@ use super::json::{Humanoid0, Humanoid1, Index};
 use super::scene::VrmScene;
 use crate::fault::cut;
 use throng::error::AssetFault;
-use throng::import::RawRole;
 use throng::retarget::Role;
 
 /// Reads the bones of version 1.0 from an extension.
@@ -39,7 +38,7 @@ fn bone_of(
 ) {
     let count = scene.raw.nodes.len();
     match (role, node) {
-        (Some(role), Some(node)) if node < count => scene.raw.roles.push(RawRole { role, node }),
+        (Some(role), Some(node)) if node < count => scene.raw.roles.push((role, node)),
         // A bone that the character does not have.
         (Some(_), None) => {}
         (Some(_), Some(node)) => scene.unusable(part(), AssetFault::dangling("node", node, count)),

@@ -247,8 +247,7 @@ pub enum BlendAt {
 
 impl BlendAt {
     /// The number of coordinates.
-    #[must_use]
-    pub const fn dimensions(self) -> usize {
+    pub(crate) const fn dimensions(self) -> usize {
         match self {
             Self::Line(_) => 1,
             Self::Plane(_) => 2,
@@ -256,8 +255,7 @@ impl BlendAt {
     }
 
     /// The coordinates, with `y` = 0 on a line.
-    #[must_use]
-    pub const fn to_vec2(self) -> Vec2 {
+    pub(crate) const fn to_vec2(self) -> Vec2 {
         match self {
             Self::Line(x) => Vec2::new(x, 0.0),
             Self::Plane([x, y]) => Vec2::new(x, y),
@@ -326,8 +324,7 @@ pub struct Gait {
 
 impl Gait {
     /// The velocity, in metres of character space per second.
-    #[must_use]
-    pub fn velocity(&self) -> DVec3 {
+    pub(crate) fn velocity(&self) -> DVec3 {
         let (x, z) = f64::from(self.heading_rad).sin_cos();
         DVec3::new(x, 0.0, z) * f64::from(self.speed_m_s)
     }

@@ -79,7 +79,7 @@ fn note_unused(
 ) {
     let is_hips = |node: usize| {
         let mut roles = raw.roles.iter();
-        roles.any(|of| of.node == node && of.role == Role::Hips)
+        roles.any(|of| *of == (Role::Hips, node))
     };
     let is_matched = |node: usize| {
         let joint = joint_of.get(node).copied().flatten();

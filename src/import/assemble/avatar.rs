@@ -4,9 +4,9 @@ use super::fault::unusable;
 use super::morphs::Morphs;
 use crate::error::AssetFault;
 use crate::id::Id;
+use crate::import::RawCharacter;
 use crate::import::fault::cut;
 use crate::import::repair::Repair;
-use crate::import::{RawCharacter, RawRole, RawWeight};
 use crate::mesh::Expression;
 use crate::order;
 use crate::skeleton::Joint;
@@ -40,7 +40,7 @@ pub(super) fn expressions(
         }
         let mut found = Vec::new();
         let mut driven_before = HashSet::new();
-        for (RawWeight { node, index }, weight) in &expression.morphs {
+        for ((node, index), weight) in &expression.morphs {
             let driven = match morphs.of_node(*node) {
                 None => Err(AssetFault::Invalid("the node has no morph weights")),
                 Some(driven) if *index >= driven.count => {
@@ -82,7 +82,7 @@ pub(super) fn roles(
     repairs: &mut Vec<Repair>,
 ) -> Roles {
     let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
-    for RawRole { role, node } in &raw.roles {
+    for (role, node) in &raw.roles {
         let why = match joint_of.get(*node) {
             None => AssetFault::dangling("node", *node, joint_of.len()),
             Some(None) => continue,

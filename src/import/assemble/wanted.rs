@@ -135,8 +135,8 @@ pub(super) fn posed(raw: &RawCharacter) -> Result<Vec<bool>> {
 
 /// Marks the nodes of a humanoid.
 pub(super) fn add_roles(raw: &RawCharacter, wanted: &mut [bool]) {
-    for of in &raw.roles {
-        if let Some(wanted) = wanted.get_mut(of.node) {
+    for (_, node) in &raw.roles {
+        if let Some(wanted) = wanted.get_mut(*node) {
             *wanted = true;
         }
     }

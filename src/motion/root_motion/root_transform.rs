@@ -160,35 +160,11 @@ impl RootTransform {
     /// The scale of the transform scales the translation, and its rotation rotates it. The product
     /// is computed in `f64` and rounded once.
     ///
-    /// Rounding in every frame causes drift. For long-running instances, use
-    /// [`Self::apply_orthonormal`], or keep a world transform and [advance](Self::advance) it.
+    /// Rounding in every frame causes drift. For long-running instances, keep a world transform and
+    /// [advance](Self::advance) it.
     #[must_use]
     pub fn apply(&self, world_from_model: &Affine3A) -> Affine3A {
         rounded(&(wide(world_from_model) * self.to_affine()))
-    }
-
-    /// An instance's transform after the movement, with an orthonormal rotation.
-    ///
-    /// The rotation comes from the z and x axes of the transform, made orthonormal by the
-    /// Gram–Schmidt process. `scale` replaces the lengths of the axes. So the rotation does not
-    /// drift, however many steps there are.
-    ///
-    /// The scale is applied first, along the character's own axes. For a uniform scale, the result
-    /// equals [`Self::apply`] except for rounding.
-    #[must_use]
-    pub fn apply_orthonormal(&self, world_from_model: &Affine3A, scale: Vec3) -> Affine3A {
-        let from = wide(world_from_model);
-        let unit = |v: DVec3, other: DVec3| v.normalize_or(other);
-        let z = unit(from.matrix3.z_axis, DVec3::Z);
-        let x = from.matrix3.x_axis;
-        let x = unit(x - z * z.dot(x), z.any_orthonormal_vector());
-        let rotation = DMat3::from_cols(x, z.cross(x), z);
-        let scale = scale.as_dvec3();
-        let moved = self.to_affine();
-        rounded(&DAffine3 {
-            matrix3: rotation * moved.matrix3 * DMat3::from_diagonal(scale),
-            translation: from.translation + rotation * (scale * self.translation),
-        })
     }
 }
 

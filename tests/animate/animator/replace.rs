@@ -10,7 +10,7 @@ use throng::ik::{
     Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg, TwoBone,
     TwoBoneTarget,
 };
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawWeight};
+use throng::import::{ImportOptions, RawCharacter, RawMorph};
 use throng::mesh::{Expression, ExpressionOverride};
 use throng::skeleton::Transform;
 use throng::state_machine::{
@@ -306,7 +306,7 @@ fn add_face(raw: &mut RawCharacter, weights: &[&str], expressions: &[(&str, &str
         let index = weights.iter().position(|it| it == weight).unwrap();
         Expression {
             name: (*name).into(),
-            morphs: vec![(RawWeight { node, index }, 1.0)],
+            morphs: vec![((node, index), 1.0)],
             binary: false,
             blink: ExpressionOverride::None,
             look: ExpressionOverride::None,

@@ -60,7 +60,10 @@ pub(super) struct Space {
 impl Space {
     /// The weight of each point at a position in a plane.
     pub(super) fn weights(&self, at: Vec2) -> Vec<f32> {
-        let points = self.points.iter().map(|(at, _)| at.to_vec2());
+        let points = self.points.iter().map(|(at, _)| match *at {
+            BlendAt::Line(x) => Vec2::new(x, 0.0),
+            BlendAt::Plane(at) => Vec2::from_array(at),
+        });
         plain::weights(&plain::plane(&points.collect::<Vec<_>>()), at)
     }
 }

@@ -111,7 +111,9 @@ fn equipped(load: impl Fn(&ImportOptions) -> Character) -> Character {
     let of_gait = names.iter().enumerate();
     let of_gait = of_gait.filter(|(_, name)| unique(name));
     let mut points: Vec<BlendPointDesc<BlendAt>> = of_gait.filter_map(gait).collect();
-    points.dedup_by_key(|point| point.at.to_vec2().x);
+    points.dedup_by_key(|point| match point.at {
+        BlendAt::Line(x) | BlendAt::Plane([x, _]) => x,
+    });
     if !points.is_empty() {
         animation.blend_spaces.push(BlendSpaceDesc {
             name: "gaits".into(),

@@ -9,7 +9,7 @@ use throng::clip::{CurveClip, Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
-use throng_export::{Omission, OmissionKind};
+use throng_export::Omission;
 
 fn additive(options: ImportOptions) -> Result<throng::import::Imported> {
     let desc = AnimationDesc {
@@ -179,10 +179,7 @@ fn splines_of_other_lengths_are_normalised_and_told() {
     let clip = CurveClip::new("Odd", vec![track, one], mannequin.skeleton()).unwrap();
     let was = with(clip);
     let exported = exported(&was);
-    let told = Omission {
-        kind: OmissionKind::SplineKeysNormalised,
-        count: 1,
-    };
+    let told = (Omission::SplineKeysNormalised, 1);
     assert!(
         exported.omissions.contains(&told),
         "{:?}",

@@ -4,11 +4,9 @@ use super::{again, exported, json};
 use crate::reference::raws;
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{
-    ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawRole, RawSkin,
-};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
-use throng_export::{ExportOptions, OmissionKind};
+use throng_export::{ExportOptions, Omission};
 
 fn node(name: &str, parent: Option<usize>) -> RawNode {
     raws::node(name, parent, raws::at(Vec3::new(0.1, 1.0, 0.0)))
@@ -49,10 +47,7 @@ fn a_rigid_part_is_the_mesh_of_its_node() {
     // A joint that carries nothing stays only in a skin.
     let mut raw = raw;
     raw.nodes.push(node("tail", Some(0)));
-    raw.roles = vec![RawRole {
-        role: throng::retarget::Role::Hips,
-        node: 2,
-    }];
+    raw.roles = vec![(throng::retarget::Role::Hips, 2)];
     let was = built(raw);
     let exported = exported(&was);
     assert_eq!(
@@ -253,9 +248,9 @@ fn materials_and_images_are_embedded() {
     let exported = exported(&was);
     let is = again(&exported, ImportOptions::default());
     assert_eq!(is.images(), was.images());
-    let kinds: Vec<_> = exported.omissions.iter().map(|one| one.kind).collect();
-    assert!(kinds.contains(&OmissionKind::TintByAlpha), "{kinds:?}");
-    assert!(kinds.contains(&OmissionKind::ColorsClamped), "{kinds:?}");
+    let kinds: Vec<_> = exported.omissions.iter().map(|(kind, _)| *kind).collect();
+    assert!(kinds.contains(&Omission::TintByAlpha), "{kinds:?}");
+    assert!(kinds.contains(&Omission::ColorsClamped), "{kinds:?}");
     assert_eq!(is.primitives()[0].colors[0], [1.0, 0.5, 0.0, 1.0]);
     let options = ExportOptions {
         images: false,

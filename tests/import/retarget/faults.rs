@@ -34,14 +34,20 @@ fn maps_by_names_see_through_prefixes() {
     // "same" is exact, and leaves "Same" alone.
     assert_eq!(links, [(0, 0), (1, 1), (2, 2), (5, 4)]);
     assert_eq!(
-        map.unmatched_source().collect::<Vec<_>>(),
+        map.unmatched_joints()[0]
+            .iter()
+            .copied()
+            .collect::<Vec<_>>(),
         [3, 4].map(Id::new)
     );
     assert_eq!(
-        map.unmatched_target().collect::<Vec<_>>(),
+        map.unmatched_joints()[1]
+            .iter()
+            .copied()
+            .collect::<Vec<_>>(),
         [3, 5].map(Id::new)
     );
-    assert!(map.link(Id::new(3)).is_none() && map.unmatched_source_roles().is_empty());
+    assert!(map.link(Id::new(3)).is_none() && map.unmatched_roles()[0].is_empty());
 }
 
 #[test]

@@ -150,8 +150,8 @@ fn limbs_point_where_the_sources_do() {
         let (from, to) = (source(rng), target(rng, stand));
         let map = JointMap::humanoid(&from, &to).unwrap();
         assert_eq!(map.links().len(), JOINTS.len());
-        assert!(map.unmatched_source_roles().is_empty());
-        assert!(map.unmatched_target_roles().is_empty());
+        assert!(map.unmatched_roles()[0].is_empty());
+        assert!(map.unmatched_roles()[1].is_empty());
         let mut retarget = Retarget::new(&from, &to, &map, &RetargetOptions::default()).unwrap();
         assert!(
             (retarget.ratio() - SIZE).abs() < 1e-6,
@@ -182,7 +182,7 @@ fn limbs_point_where_the_sources_do() {
                 rotate(stand, theirs),
             )));
             // Joints that follow no other are at rest. Limbs keep their lengths.
-            for joint in map.unmatched_target() {
+            for joint in map.unmatched_joints()[1].iter().copied() {
                 let joint = usize::from(joint);
                 assert_eq!(moved[joint], to.joints()[joint].rest);
             }

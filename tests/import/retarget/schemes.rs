@@ -124,8 +124,8 @@ fn every_scheme_maps_onto_every_other() {
         for to in &SCHEMES {
             let ((a, ours), (b, theirs)) = (body(from, &|n| n.into()), body(to, &|n| n.into()));
             let map = JointMap::humanoid(&a, &b).unwrap();
-            assert!(map.unmatched_source_roles().is_empty());
-            assert!(map.unmatched_target_roles().is_empty());
+            assert!(map.unmatched_roles()[0].is_empty());
+            assert!(map.unmatched_roles()[1].is_empty());
             assert_eq!(map.links().len(), ours.len());
             for ((role_name, from), (_, to)) in ours.iter().zip(&theirs) {
                 let [from, to] = [a.joint(from).unwrap(), b.joint(to).unwrap()];
@@ -134,8 +134,14 @@ fn every_scheme_maps_onto_every_other() {
                 assert_eq!((link.second_source, link.second_weight), (None, 0.0));
                 assert_eq!(link.role, Some(role(role_name)));
             }
-            assert_eq!(map.unmatched_target().count(), b.len() - theirs.len());
-            assert_eq!(map.unmatched_source().count(), a.len() - ours.len());
+            assert_eq!(
+                map.unmatched_joints()[1].iter().copied().count(),
+                b.len() - theirs.len()
+            );
+            assert_eq!(
+                map.unmatched_joints()[0].iter().copied().count(),
+                a.len() - ours.len()
+            );
         }
     }
 }
