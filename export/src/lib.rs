@@ -38,6 +38,11 @@
 //! - `description`: the animation data that the file cannot store.
 //! - `posed`: a mesh in one pose.
 
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod additive;
 mod animations;
 mod attributes;
