@@ -76,3 +76,12 @@ pub(crate) fn cut(text: &str) -> Box<str> {
         None => text.into(),
     }
 }
+
+/// The error for a scene of the options that the file, with `count` of them, does not have.
+pub(super) fn no_scene(scene: usize, count: usize) -> Error {
+    let (what, index, count) = ("scene", scene as u64, count as u64);
+    Error::InFile {
+        file: Box::default(),
+        why: Error::NotFound { what, index, count }.into(),
+    }
+}

@@ -1,6 +1,6 @@
 //! The step from bytes to raw data: one reader for each format.
 
-use super::fault::fault;
+use super::fault::{fault, no_scene};
 use super::format::Format;
 use super::input::Input;
 use throng::error::{AssetFault, ObjectKind, Result};
@@ -38,6 +38,10 @@ pub(super) fn read(
     input: &Input<'_>,
     clips_for: Option<&Skeleton>,
 ) -> Result<Read> {
+    let scene = input.files.options.scene.filter(|scene| *scene > 0);
+    if let Some(scene) = scene.filter(|_| !matches!(format, Format::Gltf | Format::Saved)) {
+        return Err(no_scene(scene, 1));
+    }
     let repairs = &mut Vec::new();
     let (raw, up): (RawCharacter, Option<UpAxis>) = match (format, clips_for) {
         #[cfg(feature = "gltf")]

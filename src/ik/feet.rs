@@ -4,7 +4,7 @@ use super::job::{IkJob, IkPose, expect_axis};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::report::{IkReport, MAX_LEGS};
 use super::two_bone::{Pole, TwoBone, TwoBoneTarget};
-use crate::error::{Result, expect_all_finite, expect_cap, expect_in, expect_len};
+use crate::error::{Result, expect_all_finite, expect_cap, expect_in, expect_index, expect_len};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
 use core::f32::consts::FRAC_PI_2;
@@ -121,8 +121,8 @@ impl GroundHit {
 pub struct FeetTarget {
     /// The ground under each leg.
     ///
-    /// With `None`, the leg is not solved and moves with the pelvis. Entries past the last leg are
-    /// ignored.
+    /// With `None`, the leg is not solved and moves with the pelvis. Past the last leg, all are
+    /// `None`.
     pub hits: [Option<GroundHit>; FootPlacement::MAX_LEGS],
     /// Weight in 0..=1. It scales how far feet, soles and pelvis move: at 0.5, a foot moves
     /// halfway.
@@ -131,8 +131,16 @@ pub struct FeetTarget {
 
 impl FeetTarget {
     /// Sets the ground of the first legs, with full weight.
+    ///
+    /// It does not compile for more than [`FootPlacement::MAX_LEGS`] legs.
     #[must_use]
-    pub fn on(ground: &[Option<GroundHit>]) -> Self {
+    pub fn on<const LEGS: usize>(ground: &[Option<GroundHit>; LEGS]) -> Self {
+        const {
+            assert!(
+                LEGS <= FootPlacement::MAX_LEGS,
+                "more legs than a FootPlacement can have"
+            )
+        };
         let mut hits = [None; FootPlacement::MAX_LEGS];
         for (hit, given) in hits.iter_mut().zip(ground) {
             *hit = *given;
@@ -257,9 +265,12 @@ impl IkJob for FootPlacement {
 
     fn check(&self, target: &FeetTarget) -> Result<()> {
         expect_in("FeetTarget::weight", target.weight, 0.0, 1.0)?;
-        for hit in target.hits.iter().take(self.legs.len()).flatten() {
-            expect_all_finite("GroundHit::point", hit.point.to_array())?;
-            expect_axis("GroundHit::normal", hit.normal)?;
+        for (leg, hit) in target.hits.iter().enumerate() {
+            let Some(hit) = hit else { continue };
+            expect_index("leg of FeetTarget::hits", leg, self.legs.len())?;
+            expect_all_finite("GroundHit::point", hit.point.to_array())
+                .and_then(|()| expect_axis("GroundHit::normal", hit.normal))
+                .map_err(|why| why.at("leg", leg))?;
         }
         Ok(())
     }

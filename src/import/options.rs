@@ -51,6 +51,8 @@ pub struct ImportOptions {
     /// The animation data beside the file is in metres of the result.
     pub scale: f32,
     /// The scene to import. `None`: the file's default, else the first, else every node.
+    ///
+    /// Formats other than glTF have one scene, with the index 0.
     pub scene: Option<usize>,
     /// Names of nodes whose meshes are left out, including all nodes below them.
     ///

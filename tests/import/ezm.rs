@@ -29,6 +29,18 @@ fn mesh(ctype: &str, semantic: &str, numbers: &str) -> String {
     )
 }
 
+/// Only glTF has several scenes.
+#[test]
+fn a_scene_that_does_not_exist_is_refused() {
+    let with = |scene| ImportOptions {
+        scene: Some(scene),
+        ..options()
+    };
+    let import = |scene| throng_import::bytes(ezm_text().as_bytes(), &with(scene));
+    assert!(import(0).is_ok());
+    import(1).fails("f: scene 1 does not exist: there are 1");
+}
+
 #[test]
 fn a_complete_file_is_read() {
     let imported = import(&ezm_text());

@@ -3,7 +3,7 @@
 use super::fault::lookup;
 use super::json::{Document, Node};
 use super::lod::{self, Levels};
-use crate::fault::{check_cap, fault, file_part};
+use crate::fault::{check_cap, fault, file_part, no_scene};
 use std::collections::HashSet;
 use throng::error::{AssetFault, Error, Object, ObjectKind, Result};
 use throng::glam::{Mat4, Quat, Vec3};
@@ -149,11 +149,7 @@ fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>
             if scene < doc.scenes.len() {
                 return Ok(Some(scene));
             }
-            let (what, index, count) = ("scene", scene as u64, doc.scenes.len() as u64);
-            Err(Error::InFile {
-                file: Box::default(),
-                why: Error::NotFound { what, index, count }.into(),
-            })
+            Err(no_scene(scene, doc.scenes.len()))
         }
     }
 }

@@ -275,9 +275,17 @@ fn targets_are_refused_by_name() {
                 format_args!("{hit:?}"),
                 &feet(),
                 &FeetTarget::on(&[Some(hit)]),
-            );
+            )
+            .says("leg 0: GroundHit::…");
         }
     }
+    let level = Some(GroundHit::level(Vec3::ZERO));
+    refused(
+        "two hits for one leg",
+        &feet(),
+        &FeetTarget::on(&[level, level]),
+    )
+    .says("leg of FeetTarget::hits 1 does not exist: there are 1");
     let mut body = Body::of(chain(4), vec![]);
     let rig = body.rig.clone();
     let short = (&mut body.local[..3], &mut body.model[..]);
