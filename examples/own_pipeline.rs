@@ -108,7 +108,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         // The engine's parts: the instances, a descriptor set, a pipeline.
         let palettes = (ring.address(FRAME_INDEX), ground.rest_palette());
         let instances = instances(context, entries, palettes)?;
-        let textures = [mesh.sets().textures, ground.sets().textures];
+        // Both have few textures, so that one set is enough for each.
+        let textures = [mesh.sets()[0], ground.sets()[0]];
         let (pool, sets) = own_sets(&device, &context.device, &set_layout, &textures)?;
         for (set, mesh) in sets.iter().zip([&mesh, &ground]) {
             let textures = mesh.textures(0);
@@ -149,7 +150,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             ];
             for (kind, (mesh, set, matrix, instances)) in draws.into_iter().enumerate() {
                 pipelines.bind(raw, cmd, (set, &offsets), matrix);
-                for draw in mesh.draws() {
+                for draw in mesh.draws(0) {
                     raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
                     pipelines.draw(raw, cmd, kind, draw, &instances);
                 }
@@ -346,7 +347,7 @@ impl Pipelines {
             for (kind, ((handles, mesh), blend)) in kinds {
                 // The shadows lie flat on the ground and must not hide it.
                 let state = (target, blend, kind != 0);
-                let variants: BTreeSet<u32> = mesh.draws().iter().map(|it| it.variant).collect();
+                let variants: BTreeSet<u32> = mesh.draws(0).iter().map(|it| it.variant).collect();
                 for variant in variants {
                     let made = graphics_pipeline(device, layout, modules, variant, state)?;
                     handles.push((variant, made));

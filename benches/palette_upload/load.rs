@@ -129,7 +129,11 @@ impl<'a> Load<'a> {
     fn fill(&mut self, context: &mut Context) -> Outcome {
         self.evaluate()?;
         // SAFETY: nothing has been submitted yet.
-        unsafe { self.staged.write(FRAME_INDEX, 0, &self.finished) }?;
+        let mut to = unsafe {
+            self.staged
+                .writer(FRAME_INDEX, 0, self.finished.len() as u32)?
+        };
+        to.copy_from(&self.finished)?;
         self.host.write(0, bytemuck::cast_slice(&self.finished))?;
         context.wait_idle()?;
         Ok(())
@@ -202,15 +206,19 @@ impl<'a> Load<'a> {
         for (instance, part) in parts {
             let first = (instance * entries) as u32;
             // SAFETY: no work was submitted with this ring.
-            unsafe { self.ring.write(FRAME_INDEX, first, part) }?;
+            let mut to = unsafe { self.ring.writer(FRAME_INDEX, first, entries as u32)? };
+            to.copy_from(part)?;
         }
         Ok(())
     }
 
     fn write(&mut self) -> Outcome {
         // SAFETY: no work was submitted with this ring.
-        unsafe { self.ring.write(FRAME_INDEX, 0, black_box(&self.finished)) }?;
-        Ok(())
+        let mut to = unsafe {
+            self.ring
+                .writer(FRAME_INDEX, 0, self.finished.len() as u32)?
+        };
+        Ok(to.copy_from(black_box(&self.finished))?)
     }
 
     /// Copies in parts of `entries`.

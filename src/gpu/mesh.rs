@@ -55,15 +55,6 @@ pub struct PrimitiveDraw {
     pub flipped: bool,
 }
 
-/// The descriptor sets that the materials of a [`SkinnedMesh`] need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MeshSets {
-    /// The number of sets.
-    pub count: u32,
-    /// The number of textures in each set.
-    pub textures: u32,
-}
-
 /// A character on the GPU: primitives, materials, streams, rest palette and textures.
 ///
 /// It is immutable. Any number of instances and frames can use it.
@@ -98,7 +89,6 @@ pub struct SkinnedMesh {
     format: PaletteFormat,
     skinned: SkinnedLayout,
     chunks: Vec<SkinChunks>,
-    vertices: u64,
 }
 
 destroy_fields!(SkinnedMesh, Gpu<'a>: textures, rest, buffer);
@@ -172,22 +162,15 @@ impl SkinnedMesh {
             format,
             skinned: geometry.skinned,
             chunks: geometry.chunks,
-            vertices: character.vertex_count() as u64,
         };
         Ok(Guard::new(gpu, mesh))
     }
 
-    /// The draws at full detail, in the character's order.
+    /// The draws at a level of detail, in the character's order: 0 is the full one.
     ///
-    /// There is at least one per primitive that has triangles.
+    /// There is at least one per primitive that has triangles. Empty if there is no such level.
     #[must_use]
-    pub fn draws(&self) -> &[PrimitiveDraw] {
-        self.level_draws(0)
-    }
-
-    /// The draws at a level of detail: 0 is the full one. Empty if there is no such level.
-    #[must_use]
-    pub fn level_draws(&self, level: usize) -> &[PrimitiveDraw] {
+    pub fn draws(&self, level: usize) -> &[PrimitiveDraw] {
         self.draws.get(level).map_or(&[], Vec::as_slice)
     }
 
@@ -197,21 +180,13 @@ impl SkinnedMesh {
         self.draws.len().saturating_sub(1)
     }
 
-    /// Vertices of all primitives together.
-    #[must_use]
-    pub fn vertex_count(&self) -> u64 {
-        self.vertices
-    }
-
     /// Number of materials, at least one.
-    #[must_use]
-    pub fn material_count(&self) -> u32 {
+    pub(crate) fn material_count(&self) -> u32 {
         self.textures.material_count()
     }
 
     /// Rows (16 bytes each) of a palette entry.
-    #[must_use]
-    pub fn entry_rows(&self) -> u32 {
+    pub(crate) fn entry_rows(&self) -> u32 {
         palettes::entry_rows(self.format)
     }
 
@@ -263,29 +238,22 @@ impl SkinnedMesh {
         self.rest.address
     }
 
-    /// The sets that its materials need.
+    /// The descriptor sets that its materials need: the number of textures of each.
     ///
     /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and
     /// has space for all of the character's textures. Otherwise each material has a set of its own.
-    /// [`super::SetLayout::allocate`] takes [`MeshSets::textures`] for each set.
+    /// [`SetLayout::allocate`](super::SetLayout::allocate) takes these numbers.
     #[must_use]
-    pub fn sets(&self) -> MeshSets {
-        if self.textures.are_shared() {
-            MeshSets {
-                count: 1,
-                textures: self.textures.all().len() as u32,
-            }
-        } else {
-            MeshSets {
-                count: self.material_count(),
-                textures: Material::TEXTURES as u32,
-            }
+    pub fn sets(&self) -> Vec<u32> {
+        match self.textures.are_shared() {
+            true => vec![self.textures.all().len() as u32],
+            false => vec![Material::TEXTURES as u32; self.material_count() as usize],
         }
     }
 
     /// The textures of a set, for combined image samplers.
     ///
-    /// `set` is an index below [`MeshSets::count`]. The textures of one material are in
+    /// `set` is an index of [`Self::sets`]. The textures of one material are in
     /// the order of [`Material::textures`]. If the material lacks a texture, a white texel takes
     /// its place. For an index that does not exist, they are those of material 0.
     #[must_use]

@@ -74,8 +74,8 @@
 //!     (device, pool): (&Device, vk::DescriptorPool),
 //!     instances: vk::DescriptorBufferInfo, // of `GpuInstance`s
 //! ) -> Result<vk::DescriptorSet> {
-//!     let textures = [parts.mesh.sets().textures];
-//!     let sets = unsafe { parts.layout.allocate(device, pool, &textures)? };
+//!     // One for all textures, or one for each material.
+//!     let sets = unsafe { parts.layout.allocate(device, pool, &parts.mesh.sets())? };
 //!     let buffers = SetBuffers {
 //!         mesh: Some(parts.mesh.buffer()),
 //!         instances: Some(instances),
@@ -114,7 +114,7 @@
 //!         device.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[0, 0]);
 //!         let matrix = clip_from_world.to_cols_array();
 //!         device.cmd_push_constants(cmd, layout, vertex, 0, bytemuck::cast_slice(&matrix));
-//!         for draw in parts.mesh.draws() {
+//!         for draw in parts.mesh.draws(0) {
 //!             let indices = parts.mesh.index_buffer();
 //!             device.cmd_bind_index_buffer(cmd, indices, 0, draw.index_type);
 //!             let primitive = draw.primitive.to_ne_bytes();
@@ -208,7 +208,7 @@ pub(crate) use guard::{Destroy, Guard, destroy_fields};
 pub use layout::GpuInstance;
 pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};
 pub(crate) use mesh::draws_without_indices;
-pub use mesh::{MeshSets, PrimitiveDraw, SkinnedMesh};
+pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;
 pub use profile::{Scope, ScopeTime};

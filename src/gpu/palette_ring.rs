@@ -123,12 +123,6 @@ impl PaletteRing {
         self.entries
     }
 
-    /// Frames in flight.
-    #[must_use]
-    pub fn frames_in_flight(&self) -> u32 {
-        self.ring.frames_in_flight()
-    }
-
     /// Returns true if [`Self::record_upload`] must be recorded every frame.
     ///
     /// This is so if the CPU cannot write the memory that the GPU reads.
@@ -232,24 +226,6 @@ impl PaletteRing {
     fn check_frame_index(&self, frame_index: u32) -> Result<()> {
         let frames = self.ring.frames_in_flight();
         expect_frame(frame_index, frames, "PaletteRingDesc::frames_in_flight")
-    }
-
-    /// Copies palettes into `frame_index`, starting at entry `first`.
-    ///
-    /// # Errors
-    /// As [`Self::writer`].
-    ///
-    /// # Safety
-    /// As [`Self::writer`].
-    pub unsafe fn write(
-        &mut self,
-        frame_index: u32,
-        first: u32,
-        palettes: &[Mat3x4],
-    ) -> Result<()> {
-        let count = u32::try_from(palettes.len()).unwrap_or(u32::MAX);
-        // SAFETY: this function has the same contract.
-        unsafe { self.writer(frame_index, first, count)? }.copy_from(palettes)
     }
 
     /// The mapped start of `frame_index`.

@@ -46,11 +46,14 @@ impl SkinnedMesh {
     /// The deformed primitives of an instance.
     ///
     /// The instance's deformed vertices start at byte `start` of their buffer.
-    pub fn skinned_primitives(&self, start: u64) -> impl Iterator<Item = SkinnedPrimitive> + '_ {
+    pub(crate) fn skinned_primitives(
+        &self,
+        start: u64,
+    ) -> impl Iterator<Item = SkinnedPrimitive> + '_ {
         let at = move |word: u32| start.saturating_add(u64::from(word) * 4);
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
-            let own = self.draws().iter().filter(|draw| draw.primitive == number);
+            let own = self.draws(0).iter().filter(|draw| draw.primitive == number);
             // The draws' ranges are contiguous, and triangles that may flip have two draws.
             let first = own.clone().map(|draw| draw.first_index).min().unwrap_or(0);
             let end = own.clone().map(|draw| draw.first_index + draw.index_count);

@@ -61,12 +61,6 @@ impl Upload {
         Self::default()
     }
 
-    /// Returns true if there is nothing to copy.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.recorded == (self.buffers.len(), self.images.len())
-    }
-
     /// The number of bytes that are still to be copied.
     #[must_use]
     pub fn bytes(&self) -> u64 {

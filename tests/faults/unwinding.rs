@@ -185,10 +185,7 @@ fn parts_that_are_not_made_leave_nothing() {
                 let method = SkinningMethod::Linear;
                 let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
                 if mesh.is_err() {
-                    assert!(
-                        upload.is_empty() && upload.bytes() == 0,
-                        "copies into nothing"
-                    );
+                    assert!(upload.bytes() == 0, "copies into nothing");
                 }
                 unsafe { upload.free(&device, allocator) };
                 mesh

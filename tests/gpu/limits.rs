@@ -347,8 +347,9 @@ fn a_ring_of_its_own_goes_beyond_the_range_of_a_descriptor() {
         let mut ring = ring.unwrap();
         assert!(ring.address(0).is_multiple_of(16) && ring.address(0) != 0);
         unsafe {
-            ring.write(0, most - 1, &[Mat3x4::IDENTITY]).unwrap();
-            let past = ring.write(0, most, &[Mat3x4::IDENTITY]);
+            let mut last = ring.writer(0, most - 1, 1).unwrap();
+            last.copy_from(&[Mat3x4::IDENTITY]).unwrap();
+            let past = ring.writer(0, most, 1).map(drop);
             let numbers = ("palette entries", u64::from(most) + 1, u64::from(most));
             assert_eq!(refused(past), numbers);
             ring.destroy(&device, allocator);

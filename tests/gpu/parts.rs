@@ -115,7 +115,8 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         // It does not start at 0, so that an ignored base is noticed.
         let palette_base = 3 + at * entries;
         let cpu = of_curves(&mut poser, character, stand.clip);
-        unsafe { ring.write(FRAME_INDEX, palette_base, &cpu) }.unwrap();
+        let to = unsafe { ring.writer(FRAME_INDEX, palette_base, cpu.len() as u32) };
+        to.unwrap().copy_from(&cpu).unwrap();
         let resident = stand.clip.is_none();
         records.push(GpuInstance {
             palette: if resident {

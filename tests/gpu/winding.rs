@@ -111,10 +111,10 @@ impl Pair {
         let target = target(&mut setup.context);
         let allocator = &mut setup.context.allocator();
         let ids = [false, true].map(|double_sided| {
-            let imported = built(made(double_sided));
-            let id = crowd.add_character(allocator, &imported).unwrap();
-            let draws = crowd.mesh(id).unwrap().draws();
-            assert_eq!(draws.len(), imported.geometry.draws);
+            let character = built(made(double_sided)).character;
+            let id = crowd.add_character(allocator, &character).unwrap();
+            let draws = crowd.mesh(id).unwrap().draws(0);
+            assert_eq!(draws.len(), character.draw_count());
             id
         });
         Self {
@@ -128,7 +128,7 @@ impl Pair {
 
     /// The draws of the single-sided character.
     fn draws(&self) -> &[PrimitiveDraw] {
-        self.crowd.mesh(self.ids[0]).unwrap().draws()
+        self.crowd.mesh(self.ids[0]).unwrap().draws(0)
     }
 
     /// Asserts that both characters look the same.

@@ -172,7 +172,7 @@ impl Lens {
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
         let level = (level as usize).min(mesh.level_count());
-        for draw in mesh.level_draws(level) {
+        for draw in mesh.draws(level) {
             let bound = frame.draw_bindings(view, character, draw.material)?;
             let (sets, offsets) = ([bound.set, self.set], bound.dynamic_offsets);
             let flip = draw.flip_code.unwrap_or(u32::MAX);

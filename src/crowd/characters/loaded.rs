@@ -17,8 +17,8 @@ use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::sets::Sets;
 use crate::gpu::{
-    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MeshSets, PrimitiveDraw,
-    SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
+    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, PrimitiveDraw, SetBuffers,
+    SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
@@ -476,12 +476,7 @@ pub(super) fn make_sets<'g>(
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
 ) -> Result<Guard<'g, Sets>> {
-    let MeshSets {
-        count,
-        textures: each,
-    } = mesh.sets();
-    let sizes = vec![each; count as usize];
-    let sets = layout.with_pool(device, "throng character", &sizes)?;
+    let sets = layout.with_pool(device, "throng character", &mesh.sets())?;
     for (number, set) in (0..).zip(sets.iter()) {
         let textures = mesh.textures(number);
         let content = SetBuffers {

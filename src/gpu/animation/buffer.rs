@@ -134,12 +134,6 @@ impl AnimationTables {
         u64::from(self.entries) * self.variant.format.entry_bytes() as u64
     }
 
-    /// Bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.buffer.bytes
-    }
-
     pub(crate) fn address(&self) -> vk::DeviceAddress {
         self.buffer.address
     }

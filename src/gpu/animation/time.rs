@@ -59,8 +59,7 @@ impl GpuTime {
     }
 
     /// Ticks since the epoch.
-    #[must_use]
-    pub fn ticks(&self) -> i64 {
+    pub(crate) fn ticks(&self) -> i64 {
         whole(self.words) as i64
     }
 
