@@ -78,6 +78,7 @@ use crate::pass::skin::SkinPipeline;
 use animators::Animators;
 use core::cell::RefCell;
 use desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
+use frame::ends::Ends;
 use frame::state::FrameState;
 use memory::Memory;
 use memory::buffers::{BufferUsers, FrameBuffers};
@@ -253,12 +254,14 @@ impl Crowd {
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let buffers = FrameBuffers::new(gpu, pipelines.users(work), desc)?;
         pipelines.prepare_attach(device, capacity.attachments)?;
+        let ends = Ends::new(device, desc.frames_in_flight)?;
         let mut frame = FrameState::new(desc);
         frame.histories.reserve(capacity);
         frame.grow(capacity);
         if desc.profile {
             frame.profiler = Profiler::new(device, desc.frames_in_flight, PROFILER_SCOPES)?;
         }
+        frame.ends = ends.keep();
         let mut scene = Scene::new(capacity, desc.frames_in_flight);
         if culls {
             scene.visibility.cull_on_gpu();

@@ -19,7 +19,7 @@ use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::cull::WorldSphere;
 use crate::crowd::visibility::shown::Shown;
 use crate::crowd::{Capacity, InstanceId};
-use crate::error::{Error, Result, expect_transform};
+use crate::error::{Error, Result, expect_placement};
 use crate::gpu::CpuReason;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
@@ -409,8 +409,8 @@ impl Scene {
     /// Checks that a living instance can be moved to this transform.
     pub(crate) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         let what = "world_from_model";
-        let finite = expect_transform(what, world_from_model);
-        let checked = finite.and_then(|()| match self.attachments.of(id.index) {
+        let placed = expect_placement(what, world_from_model);
+        let checked = placed.and_then(|()| match self.attachments.of(id.index) {
             None => Ok(()),
             Some(_) => Err(Error::invalid(
                 what,

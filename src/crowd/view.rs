@@ -1,7 +1,7 @@
 //! Views: camera, light, viewport, and which instances they show.
 
 use crate::crowd::ListId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, spans_space};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
 use crate::skin::Ray;
@@ -366,6 +366,9 @@ impl View {
             if !eye.eye.is_finite() {
                 return fault("matrix, position and jitter must be finite");
             }
+            if !eye.spans_space() {
+                return fault(Self::SINGULAR);
+            }
             if kind(&eye) != kind(self) {
                 return fault(
                     "must be perspective or orthographic, and mirrored or not, like the first eye",
@@ -378,12 +381,15 @@ impl View {
     /// Checks the view against the device's limits.
     ///
     /// # Errors
-    /// [`Error::Argument`] for values that are not finite, an empty viewport, one that exceeds the
-    /// device's limits, a sun without direction, or eyes that do not fit together.
+    /// [`Error::Argument`] for values that are not finite, a singular matrix, an empty viewport, one
+    /// that exceeds the device's limits, a sun without direction, or eyes that do not fit together.
     pub(crate) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.eye.is_finite() {
             return fault("View::eye", "matrix, position and jitter must be finite");
+        }
+        if !self.spans_space() {
+            return fault("Eye::clip_from_world", Self::SINGULAR);
         }
         let vk::Extent2D { width, height } = self.viewport.extent;
         if width == 0 || height == 0 {
@@ -439,14 +445,42 @@ impl View {
         }
     }
 
+    const SINGULAR: &str = "must not be singular: right, down and forward of the picture, which \
+        are its first two rows and the last, or the third if orthographic, lie in a plane";
+
+    /// The directions right, down and forward of the picture, with any lengths.
+    ///
+    /// The rows of the matrix are the gradients of clip x, y and of depth or w in world space.
+    fn directions(&self) -> [Vec3; 3] {
+        let [right, down, depth, w] =
+            [0, 1, 2, 3].map(|row| self.eye.clip_from_world.row(row).truncate());
+        [right, down, if self.is_orthographic() { depth } else { w }]
+    }
+
+    /// True if the picture's directions do not lie in a plane.
+    fn spans_space(&self) -> bool {
+        spans_space(self.directions().map(|along| along.as_dvec3()))
+    }
+
+    /// True if depth decreases with distance, and false if it increases. `None` if that cannot be
+    /// told: for an orthographic view, if the near plane is at a slant, and if the numbers are too
+    /// far from each other.
+    pub(crate) fn has_reversed_depth(&self) -> Option<bool> {
+        let [depth, w] = [2, 3].map(|row| self.eye.clip_from_world.row(row).as_dvec4());
+        // Depth is a + b / w if both rows have one direction.
+        let a = depth.truncate().dot(w.truncate()) / w.truncate().length_squared();
+        let slant = (depth.truncate() - w.truncate() * a).length();
+        let b = depth.w - a * w.w;
+        let sure = slant <= 1e-4 * w.truncate().length()
+            && b.abs() > 1e-5 * (depth.w.abs() + (a * w.w).abs());
+        (sure && !self.is_orthographic()).then_some(b > 0.0)
+    }
+
     /// Returns true if triangles that are counter-clockwise in the world are clockwise in the
     /// framebuffer, for depth that grows with distance and a viewport that is not flipped.
     pub(crate) fn is_mirrored(&self) -> bool {
-        // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
-        // gradients of clip x, y and of depth or w in world space.
-        let [right, down, depth, w] =
-            [0, 1, 2, 3].map(|row| self.eye.clip_from_world.row(row).truncate());
-        let forward = if self.is_orthographic() { depth } else { w };
+        // Handedness of (right, down, forward) in the framebuffer.
+        let [right, down, forward] = self.directions();
         Mat3::from_cols(right, down, forward).determinant() < 0.0
     }
 

@@ -83,6 +83,8 @@ pub(crate) struct Prepared {
     flipped: bool,
     /// True if the clip space's w is constant, so z alone says what lies in front.
     pub(crate) orthographic: bool,
+    /// See [`View::has_reversed_depth`].
+    pub(crate) reversed_depth: Option<bool>,
     /// The number of its eyes.
     pub(crate) eyes: u32,
 }
@@ -94,6 +96,7 @@ impl Prepared {
             scissor: scissor(view.viewport),
             flipped: view.is_mirrored() ^ view.flip_y,
             orthographic: view.is_orthographic(),
+            reversed_depth: view.has_reversed_depth(),
             eyes: view.eye_count() as u32,
         }
     }

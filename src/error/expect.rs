@@ -5,6 +5,8 @@ use super::desc_part::DescPart;
 use super::names::cut;
 use super::variants::{DescFault, Error, Result};
 use glam::Affine3A;
+#[cfg(feature = "vulkan")]
+use glam::DVec3;
 
 /// [`Error::Argument`] with each of its reasons.
 impl Error {
@@ -184,4 +186,23 @@ pub(crate) fn expect_extent(
 /// Checks that all numbers of a transform are finite and at most [`MAX_EXTENT`] in size.
 pub(crate) fn expect_transform(what: &'static str, transform: &Affine3A) -> Result<()> {
     expect_extent(what, transform.to_cols_array())
+}
+
+/// Checks the transform of an instance: as [`expect_transform`], and its axes must span space.
+#[cfg(feature = "vulkan")]
+pub(crate) fn expect_placement(what: &'static str, transform: &Affine3A) -> Result<()> {
+    expect_transform(what, transform)?;
+    let axes = [0, 1, 2].map(|axis| transform.matrix3.col(axis).as_dvec3());
+    let why = "is flat: a scale is 0, or its axes lie in a plane (set_visible hides an instance)";
+    expect(what, spans_space(axes), why)
+}
+
+/// True if three vectors, of any lengths, do not lie in a plane.
+#[cfg(feature = "vulkan")]
+pub(crate) fn spans_space(vectors: [DVec3; 3]) -> bool {
+    let [x, y, z] = vectors.map(|vector| {
+        // Squares of the least and the largest f32 are in the range of f64.
+        vector / vector.length().max(f64::MIN_POSITIVE)
+    });
+    x.cross(y).dot(z).abs() > 1e-6
 }

@@ -20,7 +20,7 @@ pub(crate) use expect::{
     expect_index, expect_len, expect_transform,
 };
 #[cfg(feature = "vulkan")]
-pub(crate) use expect::{expect, expect_frame};
+pub(crate) use expect::{expect, expect_frame, expect_placement, spans_space};
 pub use names::Escaped;
 pub(crate) use names::{cut, has_escaped, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};

@@ -33,6 +33,7 @@ kinds! {
     Buffer => destroy_buffer,
     DescriptorPool => destroy_descriptor_pool,
     DescriptorSetLayout => destroy_descriptor_set_layout,
+    Event => destroy_event,
     Image => destroy_image,
     ImageView => destroy_image_view,
     Pipeline => destroy_pipeline,

@@ -5,14 +5,15 @@ use crate::reference::refused;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, Setup, described, each, view};
+use crate::support::{SMALL, Setup, described, each, reversed, view};
 use throng::ash::vk;
 use throng::error::ArgumentFault;
-use throng::glam::{Affine3A, Mat4, Vec3};
+use throng::glam::{Affine3A, Mat4, Vec3, Vec4};
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
+use throng::skeleton::Joint;
 use throng::{
-    Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play, Result, Spawn,
+    Crowd, CrowdDesc, Error, Eye, Frame, Id, InstanceId, PassDesc, PassKind, Play, Result, Spawn,
     Stages, View,
 };
 use throng::{Pose, ShowPose};
@@ -245,12 +246,23 @@ fn nan() -> Affine3A {
     Affine3A::from_translation(Vec3::new(0.0, f32::NAN, 0.0))
 }
 
+/// Its axes lie in a plane, although none of them is 0.
+fn flat() -> Affine3A {
+    let mut flat = Affine3A::IDENTITY;
+    flat.matrix3.z_axis = flat.matrix3.x_axis + flat.matrix3.y_axis;
+    flat
+}
+
 #[test]
 fn instances_take_only_what_makes_sense() {
     type Call = fn(&mut Crowd, InstanceId) -> Result<()>;
     let spawns: &[Row<Spawn<'_>>] = rows! {
         world_from_model = nan() => Argument("world_from_model");
+        world_from_model = Affine3A::ZERO => Argument("world_from_model");
+        world_from_model = flat() => Argument("world_from_model");
         tint = [1.0, f32::INFINITY, 1.0, 1.0] => Argument("tint");
+        tint = [1.0, 1.0, -0.1, 1.0] => Argument("tint");
+        play = play().weight(-1.0) => Argument("Play::weight");
         play = Id::new(2).into() => Missing("clip");
         play = play().start_s(f64::NAN) => Argument("Play::start_s");
         play = play().offset_s(f64::INFINITY) => Argument("Play::offset_s");
@@ -260,6 +272,9 @@ fn instances_take_only_what_makes_sense() {
     let calls: &[(&str, Call, Wanted)] = calls! {
         set_transform(&nan()) => OfInstance("world_from_model");
         teleport(&nan()) => OfInstance("world_from_model");
+        set_transform(&flat()) => OfInstance("world_from_model");
+        teleport(&Affine3A::ZERO) => OfInstance("world_from_model");
+        set_tint([0.0, -1.0, 0.0, 1.0]) => Argument("tint");
         set_tint([f32::NAN; 4]) => Argument("tint");
         play(Id::new(7)) => Missing("clip");
         play(play().fade_s(-0.1)) => Argument("Play::fade_s");
@@ -430,6 +445,27 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
             "View::eye",
             with(|view| view.eye.position.x = f32::INFINITY),
         ),
+        (
+            "Eye::clip_from_world",
+            with(|view| view.eye.clip_from_world = Mat4::ZERO),
+        ),
+        (
+            "Eye::clip_from_world",
+            with(|view| view.eye.clip_from_world.x_axis = Vec4::ZERO),
+        ),
+        // The picture's right is its down.
+        (
+            "Eye::clip_from_world",
+            with(|view| {
+                let mut rows = view.eye.clip_from_world.transpose();
+                rows.x_axis = rows.y_axis * 0.3;
+                view.eye.clip_from_world = rows.transpose();
+            }),
+        ),
+        (
+            "View::more_eyes",
+            with(|view| view.more_eyes[0] = Some(Eye::new(Mat4::ZERO, Vec3::ZERO))),
+        ),
         ("View::viewport", with(|v| v.viewport.extent.width = 0)),
         ("View::viewport", with(|v| v.viewport.extent.height = 0)),
         (
@@ -469,6 +505,72 @@ fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
         }
         frames_in_flight.submit(&setup.context, 0);
         frames_in_flight.destroy(&setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+/// Depth that runs the other way would show what is farthest.
+#[test]
+fn depth_of_a_view_runs_as_that_of_the_pass() {
+    each(|setup| {
+        let mut crowd = setup.crowd(1, SMALL);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
+        let target = target(&mut setup.context);
+        let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
+        // From afar, the numbers of the matrix hardly tell.
+        let far = Vec3::splat(3e4);
+        let views = [
+            camera(),
+            reversed(&camera()),
+            view(far, far - Vec3::ONE, EXTENT),
+        ];
+        let cmd = frames_in_flight.begin(&setup.context, 0);
+        let allocator = &mut setup.context.allocator();
+        unsafe {
+            let mut frame = crowd.begin_frame(allocator, 0, 0.0).unwrap();
+            let views = frame.record_prepare(cmd, &views).unwrap();
+            target.begin(&setup.context.device, cmd, &NORMAL_Z);
+            for (number, pass) in passes.into_iter().enumerate() {
+                frame.record_draw(cmd, views[number], pass).unwrap();
+                frame.record_draw(cmd, views[2], pass).unwrap();
+            }
+            refused! {
+                frame.record_draw(cmd, views[0], passes[1]) => "view: has depth that grows with \
+                    distance, but the pass has reversed_z";
+                frame.record_draw(cmd, views[1], passes[0]) => "view: has depth that shrinks with \
+                    distance, but the pass lacks reversed_z";
+            }
+            target.end(&setup.context.device, cmd);
+        }
+        frames_in_flight.submit(&setup.context, 0);
+        frames_in_flight.destroy(&setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+/// The messages name the mistake.
+#[test]
+fn flat_transforms_are_refused_by_name() {
+    const FLAT: &str = "is flat: a scale is 0, or its axes lie in a plane (set_visible hides an \
+                        instance)";
+    each(|setup| {
+        let mut crowd = setup.crowd(1, SMALL);
+        let kind = setup.add(&mut crowd, &built(ribbon(3)).character);
+        let [parent, child] = [(); 2].map(|()| crowd.spawn(kind, &Spawn::default()).unwrap());
+        let all = [(parent, Affine3A::IDENTITY), (child, flat())];
+        crowd
+            .set_transforms(&all)
+            .fails(format!("instance 1: world_from_model: {FLAT}"));
+        let joint = Id::<Joint>::new(1);
+        let mut attach = |offset| crowd.on(parent, |mut it| it.attach(child, joint, offset));
+        attach(&Affine3A::ZERO).fails(format!("socket_from_child: {FLAT}"));
+        attach(&Affine3A::IDENTITY).unwrap();
+        let moved = crowd.on(child, |mut it| it.set_attach_offset(&flat()));
+        moved.fails(format!("socket_from_child: {FLAT}"));
+        let allocator = &mut setup.context.allocator();
+        let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
+        let moved = frame.set_transform(parent, &flat());
+        moved.fails(format!("instance 0: world_from_model: {FLAT}"));
         setup.destroy(crowd);
     });
 }

@@ -34,8 +34,9 @@ impl Frame<'_> {
     /// # Errors
     /// - [`Error::NotFound`] if the pass does not exist.
     /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map
-    ///   and the crowd has none, or if the view mask of the pass has bits for which the view has no
-    ///   eyes.
+    ///   and the crowd has none, if the view mask of the pass has bits for which the view has no
+    ///   eyes, or if depth of a perspective view does not run as
+    ///   [`PassDesc::reversed_z`](crate::PassDesc::reversed_z) says.
     ///
     /// Nothing is recorded then.
     ///
@@ -69,6 +70,15 @@ impl Frame<'_> {
         let has_eyes = view_mask >> prepared.eyes == 0;
         let why = "has fewer eyes than the view mask of the pass has";
         expect("view", has_eyes, why)?;
+        let reversed = pass.target.reversed_z;
+        let fits = prepared
+            .reversed_depth
+            .is_none_or(|depth| depth == reversed);
+        let why = match reversed {
+            true => "has depth that grows with distance, but the pass has reversed_z",
+            false => "has depth that shrinks with distance, but the pass lacks reversed_z",
+        };
+        expect("view", fits, why)?;
         let recorder = Recorder {
             frame: self,
             cmd,

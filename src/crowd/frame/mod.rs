@@ -1,5 +1,6 @@
 //! One frame of a crowd, from its begin to the engine's submit.
 
+pub(crate) mod ends;
 pub(crate) mod history;
 mod place;
 mod prepare;
@@ -96,7 +97,9 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Argument`] if the frame index is not below
     ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not in
-    ///   that second, or if the allocator belongs to another device.
+    ///   that second, if the allocator belongs to another device, or if the GPU has not run what was
+    ///   prepared with this index last. That finds a missing wait for a fence, but not every one: the
+    ///   frame's draws may still run.
     /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
     ///
     /// After an error, the frame can be begun again.
@@ -118,6 +121,7 @@ impl Crowd {
         check_shown(time_s, self.time_s)?;
         let allocator = RefCell::new(allocator);
         let gpu = Gpu::new(&self.device, &allocator)?;
+        self.frame.ends.begin(&self.device, frame_index)?;
         self.frame.may_be_abandoned = false;
         self.frame.begun = None;
         if time_s < self.frame.time_s {

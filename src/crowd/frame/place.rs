@@ -96,7 +96,7 @@ impl Frame<'_> {
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     /// - [`Error::At`] with the instance's [index](crate::Instance::table_index) and
-    ///   [`Error::Argument`], if the transform is not finite, or if the instance is
+    ///   [`Error::Argument`], if the transform is not finite or flat, or if the instance is
     ///   [attached](crate::Instance::attach_to).
     /// - [`Error::Argument`] if the frame is prepared already.
     #[doc(alias("interpolate", "render transform"))]

@@ -48,6 +48,8 @@ impl Frame<'_> {
                 self.end_scope(cmd, scope);
             }
             self.crowd.device.end_label(cmd);
+            let (device, ends) = (&self.crowd.device, &mut self.crowd.frame.ends);
+            ends.record(device, cmd, self.frame_index);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The data of the last frame that the crowd keeps.
 
+use crate::crowd::frame::ends::Ends;
 use crate::crowd::frame::history::Histories;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::retire::RetireQueue;
@@ -25,6 +26,7 @@ pub(crate) struct FrameState {
     /// By frame index, the number of views whose figures the GPU writes.
     pub(crate) read_back_views: Vec<u32>,
     pub(crate) profiler: Option<Profiler>,
+    pub(crate) ends: Ends,
     /// The time of the frame begun last.
     pub(crate) time_s: f64,
     /// The time that updates took since then, in milliseconds.
@@ -37,7 +39,7 @@ pub(crate) struct FrameState {
     pub(crate) may_be_abandoned: bool,
 }
 
-destroy_fields!(FrameState, Gpu<'a>: profiler, histories);
+destroy_fields!(FrameState, Gpu<'a>: profiler, ends, histories);
 
 impl FrameState {
     pub(crate) fn new(desc: &CrowdDesc) -> Self {
@@ -50,6 +52,7 @@ impl FrameState {
             pose_totals: PoseTotals::default(),
             read_back_views: vec![0; desc.frames_in_flight as usize],
             profiler: None,
+            ends: Ends::default(),
             time_s: f64::NEG_INFINITY,
             update_ms: 0.0,
             moved: Vec::new(),
@@ -101,7 +104,9 @@ impl FrameState {
 
     /// Undoes the frame prepared last, which is never submitted.
     pub(super) fn abandon(&mut self, retire_queue: &mut RetireQueue) {
-        self.begun = None;
+        if let Some(frame_index) = self.begun.take() {
+            self.ends.abandon(frame_index);
+        }
         self.read_back_views.fill(0);
         self.histories.abandon_frame(retire_queue);
         if let Some(profiler) = &mut self.profiler {

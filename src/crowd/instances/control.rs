@@ -6,7 +6,7 @@ use crate::animator::NameOrId;
 use crate::crowd::instances::attachments::Link;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, Crowd, Instance, InstanceId, SkinningStage};
-use crate::error::{Error, Result, expect_transform};
+use crate::error::{Error, Result, expect_in, expect_placement};
 use crate::gpu::layout::GpuChange;
 use crate::mesh::PartId;
 use core::ops::DerefMut;
@@ -42,9 +42,10 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// continues from here.
     ///
     /// # Errors
-    /// [`Error::At`] with the instance's [index](Self::table_index) and
-    /// [`Error::Argument`], if the transform is not finite, or if the instance is
-    /// [attached](Self::attach_to), because its transform then follows from its parent's.
+    /// [`Error::At`] with the instance's [index](Self::table_index) and [`Error::Argument`], if the
+    /// transform is not finite, if it is flat because a scale is 0 or its axes lie in a plane, or if
+    /// the instance is [attached](Self::attach_to), because its transform then follows from its
+    /// parent's.
     pub fn set_transform(&mut self, world_from_model: &Affine3A) -> Result<()> {
         self.move_to(world_from_model, false)
     }
@@ -78,7 +79,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// Alpha has an effect if the material is masked or blended.
     ///
     /// # Errors
-    /// [`Error::Argument`] for values that are not finite.
+    /// [`Error::Argument`] for values that are negative or not finite.
     pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
         check_tint(tint)?;
         self.change(|record| record.tint = tint);
@@ -210,7 +211,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// - [`Error::Stale`] or [`Error::NotFound`] if the parent is not alive.
     /// - [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that the parent's
     ///   character lacks.
-    /// - [`Error::Argument`] if the offset is not finite, or if the parent is this instance or
+    /// - [`Error::Argument`] if the offset is not finite or flat, or if the parent is this instance or
     ///   attached to it.
     pub fn attach_to(&mut self, attachment: Attachment<'_>) -> Result<()> {
         let Attachment {
@@ -223,7 +224,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         let character = CharacterId(scene.instances.get(parent)?.character);
         let rig = &scene.characters.get(character)?.rig;
         let socket = socket.find(rig.skeleton(), rig.animation_set())?;
-        expect_transform("socket_from_child", &socket_from_child)?;
+        expect_placement("socket_from_child", &socket_from_child)?;
         let link = Link {
             parent,
             socket,
@@ -262,8 +263,6 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
 }
 
 pub(crate) fn check_tint(tint: [f32; 4]) -> Result<()> {
-    match tint.iter().find(|value| !value.is_finite()) {
-        None => Ok(()),
-        Some(value) => Err(Error::not_finite("tint", *value)),
-    }
+    let mut each = tint.into_iter();
+    each.try_for_each(|value| expect_in("tint", value, 0.0, f32::MAX))
 }

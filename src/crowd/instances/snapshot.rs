@@ -12,7 +12,10 @@ use crate::crowd::origin::check_offset;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
-use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
+use crate::error::{
+    Error, Result, expect_finite, expect_index, expect_placement, expect_transform,
+};
+use crate::hash;
 use core::ops::{Deref, DerefMut};
 use glam::DVec3;
 
@@ -47,6 +50,8 @@ pub struct CrowdSnapshot {
     /// The indices of the next instances, last first.
     free: Vec<u32>,
     attachments: Vec<SavedAttachment>,
+    /// See [`Self::sum_of_ids`].
+    ids: u64,
 }
 
 /// One instance of a [`Crowd`] at a moment. See [`CrowdSnapshot`].
@@ -159,6 +164,16 @@ impl CrowdSnapshot {
         self.time_s
     }
 
+    /// A sum of what decides the ids of instances and of those that are spawned later.
+    ///
+    /// With altered generations, an id that the game holds could name another instance.
+    fn sum_of_ids(&self) -> u64 {
+        let generations = self.instances.iter().map(|saved| saved.generation);
+        let words = generations.chain(self.free.iter().copied());
+        // 0 if there are no instances, as in the default.
+        words.fold(0, |sum, word| hash::add(sum, u64::from(word) + 1))
+    }
+
     /// [`Crowd::origin`] when it was taken, in metres.
     #[must_use]
     pub fn origin(&self) -> DVec3 {
@@ -220,6 +235,7 @@ impl Crowd {
         to.free.clear();
         to.free.extend_from_slice(free);
         scene.attachments.save(&mut to.attachments);
+        to.ids = to.sum_of_ids();
     }
 
     /// Brings all instances back to a snapshot of this or another crowd.
@@ -289,6 +305,9 @@ impl Crowd {
         expect_finite("time_s", from.time_s)?;
         check_offset("origin", from.origin)?;
         let invalid = |why| Err(Error::invalid("snapshot", why));
+        if from.ids != from.sum_of_ids() {
+            return invalid("has generations or free indices that were altered");
+        }
         flags.clear();
         flags.resize(from.instances.len(), 0);
         let (mut need, mut count) = (Need::default(), from.free.len());
@@ -410,7 +429,7 @@ impl Crowd {
                 .len();
             expect_index("joint", socket.joint.index(), joints)?;
             expect_transform("Socket::offset", &socket.offset)?;
-            expect_transform("socket_from_child", &socket_from_child)?;
+            expect_placement("socket_from_child", &socket_from_child)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::crowd::instances::control::check_tint;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
-use crate::error::{Result, expect_transform};
+use crate::error::{Result, expect_placement};
 use crate::mesh::PartId;
 use crate::state_machine::Value;
 use glam::Affine3A;
@@ -125,8 +125,8 @@ impl Crowd {
     /// - [`Error::Stale`] if the instance that it is attached to is not alive.
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
-    /// - [`Error::Argument`] for values that are not finite, for a transform beyond
-    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
+    /// - [`Error::Argument`] for values that are not finite, for a transform that is flat or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), for a negative tint, and for
     ///   [`SkinningStage::Cpu`] if the character was added without
     ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
     /// - As the methods of [`Instance`](crate::Instance) that set the same.
@@ -136,7 +136,7 @@ impl Crowd {
         let loaded = self.scene.characters.get(character)?;
         loaded.check_stage(spawn.skinning_stage)?;
         let sizes = loaded.sizes();
-        expect_transform("world_from_model", &spawn.world_from_model)?;
+        expect_placement("world_from_model", &spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
         instances.check_new(&sizes, spawn.skinning_stage)?;
@@ -206,7 +206,7 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] for an instance that is not alive.
     /// - [`Error::At`] with an instance's [index](crate::Instance::table_index) and
-    ///   [`Error::Argument`], if its transform is not finite, or if it is attached.
+    ///   [`Error::Argument`], if its transform is not finite or flat, or if it is attached.
     ///
     /// If this fails, no instance has moved.
     pub fn set_transforms(&mut self, transforms: &[(InstanceId, Affine3A)]) -> Result<()> {

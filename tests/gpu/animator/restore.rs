@@ -259,6 +259,7 @@ fn a_crowd_without_room_or_characters_refuses() {
             refuse("/instances/0/character", 1.into()).says("…do not belong…");
             refuse("/characters/0/list/0/0", 1.into()).says("…do not belong…");
             refuse("/free/0", 0.into()).says("…free indices…");
+            refuse("/instances/1/generation", 7.into()).says("…generations…were altered");
             refuse("/attachments/0/child", 0.into()).says("…parents first…");
             refuse("/attachments/0/link/parent/generation", 9.into()).says("…parents…");
             refuse("/attachments/0/link/socket/joint", 99.into()).says("…joint 99…");
