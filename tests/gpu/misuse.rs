@@ -13,8 +13,8 @@ use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Joint;
 use throng::{
-    Crowd, CrowdDesc, Error, Eye, Frame, Id, InstanceId, PassDesc, PassKind, Play, Result, Spawn,
-    Stages, View,
+    Attachment, Crowd, CrowdDesc, Error, Eye, Frame, Id, InstanceId, PassDesc, PassKind, Play,
+    Result, Spawn, Stages, View,
 };
 use throng::{Pose, ShowPose};
 
@@ -562,11 +562,11 @@ fn flat_transforms_are_refused_by_name() {
             .set_transforms(&all)
             .fails(format!("instance 1: world_from_model: {FLAT}"));
         let joint = Id::<Joint>::new(1);
-        let mut attach = |offset| crowd.on(parent, |mut it| it.attach(child, joint, offset));
-        attach(&Affine3A::ZERO).fails(format!("socket_from_child: {FLAT}"));
-        attach(&Affine3A::IDENTITY).unwrap();
-        let moved = crowd.on(child, |mut it| it.set_attach_offset(&flat()));
-        moved.fails(format!("socket_from_child: {FLAT}"));
+        let to = Attachment::new(parent, joint);
+        let mut attach = |offset| crowd.on(child, |mut it| it.attach_to(to.at(offset)));
+        attach(Affine3A::ZERO).fails(format!("socket_from_child: {FLAT}"));
+        attach(Affine3A::IDENTITY).unwrap();
+        attach(flat()).fails(format!("socket_from_child: {FLAT}"));
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
         let moved = frame.set_transform(parent, &flat());

@@ -111,10 +111,10 @@ impl Pair {
         let target = target(&mut setup.context);
         let allocator = &mut setup.context.allocator();
         let ids = [false, true].map(|double_sided| {
-            let character = built(made(double_sided)).character;
-            let id = crowd.add_character(allocator, &character).unwrap();
+            let imported = built(made(double_sided));
+            let id = crowd.add_character(allocator, &imported).unwrap();
             let draws = crowd.mesh(id).unwrap().draws(0);
-            assert_eq!(draws.len(), character.draw_count());
+            assert_eq!(draws.len(), imported.geometry.draws);
             id
         });
         Self {

@@ -6,7 +6,9 @@ use crate::animator::NameOrId;
 use crate::crowd::instances::attachments::Link;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, Crowd, Instance, InstanceId, SkinningStage};
-use crate::error::{Error, Result, expect_in, expect_placement};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, expect_in, expect_placement};
 use crate::gpu::layout::GpuChange;
 use crate::mesh::PartId;
 use core::ops::DerefMut;
