@@ -106,12 +106,11 @@ impl Options {
         if !make {
             return Ok(character);
         }
-        let (character, report) = character.with_levels(&LevelOptions::default())?;
-        for kept in report.kept {
-            let name = title(&kept.name);
+        let (character, kept) = character.with_levels(&LevelOptions::default())?;
+        for (primitive, reason) in kept {
+            let name = title(&character.primitives()[primitive].name);
             note(&format!(
-                "primitive {name} has no level of detail: {}",
-                kept.reason
+                "primitive {name} has no level of detail: {reason}"
             ));
         }
         Ok(character)

@@ -3,8 +3,8 @@
 use crate::{ODD, fails, folder, odd_gltf, ok, samples, text, write};
 use serde_json::Value;
 use throng::builtin;
+use throng::character::AnimationDesc;
 use throng::mesh::{Expression, ExpressionOverride};
-use throng::retarget::Role;
 use throng::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
 fn json(file: &str) -> Value {
@@ -174,7 +174,11 @@ fn lists_expressions_springs_and_roles() {
     };
     let character = character.clone().with_springs(springs).unwrap();
     let character = character.with_expressions(vec![smile]).unwrap();
-    let character = character.with_roles(&[(Role::Head, head)]).unwrap();
+    let humanoid = AnimationDesc {
+        humanoid: [("head".into(), "Head".into())].into(),
+        ..character.animation_desc().clone()
+    };
+    let character = character.with_animation(&humanoid).unwrap();
     let file = folder("inspect extras").join("extras.throng");
     character.save_file(&file).unwrap();
     let file = text(&file);

@@ -83,13 +83,7 @@ impl Character {
     }
 
     /// The same character with these joints as the parts of a humanoid.
-    ///
-    /// [`Skeleton::roles`](crate::skeleton::Skeleton::roles) returns them, and retargeting uses
-    /// them.
-    ///
-    /// # Errors
-    /// As [`Skeleton::with_roles`](crate::skeleton::Skeleton::with_roles).
-    pub fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
+    pub(crate) fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
         self.model.skeleton = self.model.skeleton.clone().with_roles(roles)?;
         Ok(self)
     }

@@ -13,7 +13,7 @@ use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use super::widths::search;
-use crate::error::{Error, Result, expect_index};
+use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
@@ -62,14 +62,7 @@ fn clip(
     if let Some(last) = raw.tracks().last() {
         expect_index("joint", last.joint.into(), skeleton.len())?;
     }
-    if let Some(bound) = options.error_m
-        && !(bound > 0.0 && bound.is_finite())
-    {
-        return Err(Error::invalid(
-            "clip error_m",
-            "must be positive and finite",
-        ));
-    }
+    options.check()?;
     let bound_m = options.error_m.unwrap_or(probes.error_m());
     let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
     let of_weights = if both { OF_WEIGHTS } else { 1.0 };

@@ -5,7 +5,7 @@ use super::curve_sample::animate_tracks;
 use super::keys::Packed;
 use super::timing::{Moment, Timing};
 use super::weights::WeightKeys;
-use crate::error::{Result, expect_len};
+use crate::error::{Result, expect_in, expect_len};
 use crate::hash;
 use crate::id::Id;
 use crate::simd::{Row, WIDTH};
@@ -68,6 +68,13 @@ impl Default for ClipOptions {
             quantise: true,
             error_m: None,
         }
+    }
+}
+
+impl ClipOptions {
+    pub(crate) fn check(&self) -> Result<()> {
+        let expect = |bound| expect_in("clip error_m", bound, f32::MIN_POSITIVE, f32::MAX);
+        self.error_m.map_or(Ok(()), expect)
     }
 }
 

@@ -49,6 +49,9 @@ pub struct ImportOptions {
     /// glTF has metres and FBX is converted to them, and both are multiplied too. No node gets a
     /// scale: positions, translations, inverse bind matrices and the sizes of spring bones change.
     /// The animation data beside the file is in metres of the result.
+    ///
+    /// Readers of files apply it, and so they do [`Self::up`] and [`Self::scene`]. To
+    /// [`RawCharacter::build`](crate::import::RawCharacter::build), they mean nothing.
     pub scale: f32,
     /// The scene to import. `None`: the file's default, else the first, else every node.
     ///

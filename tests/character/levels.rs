@@ -373,10 +373,9 @@ mod made {
             let whole = throng_import::file(&path, &ImportOptions::default())
                 .unwrap()
                 .character;
-            let (made, report) = whole.clone().with_levels(&LevelOptions::default()).unwrap();
-            assert!(!report.levels.is_empty(), "{stem}");
-            assert!(report.kept.is_empty(), "{stem}: {:?}", report.kept);
-            assert_eq!(report.levels, made.levels().collect::<Vec<_>>());
+            let (made, kept) = whole.clone().with_levels(&LevelOptions::default()).unwrap();
+            assert!(made.levels().len() > 0, "{stem}");
+            assert!(kept.is_empty(), "{stem}: {kept:?}");
             expect_in_order(&made);
             expect_errors_hold(&made, 40, 3);
             for (whole, made) in whole.primitives().iter().zip(made.primitives()) {

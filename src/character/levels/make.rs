@@ -1,6 +1,5 @@
 //! New levels of detail: simplified, measured, and chosen.
 
-use super::LevelInfo;
 use super::measure::{Candidate, Distance, error_m, measure};
 use super::poses::Poses;
 use super::simplify::{Prepared, Setting};
@@ -44,26 +43,6 @@ impl Default for LevelOptions {
             rigid: true,
         }
     }
-}
-
-/// The levels that [`Character::with_levels`] made.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct LevelReport {
-    /// As [`Character::levels`].
-    pub levels: Vec<LevelInfo>,
-    /// The primitives that are drawn in full at all levels.
-    pub kept: Vec<KeptPrimitive>,
-}
-
-/// A primitive that could not be simplified.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptPrimitive {
-    /// Index into [`Character::primitives`].
-    pub primitive: usize,
-    /// The name of the primitive.
-    pub name: Box<str>,
-    /// The cause.
-    pub reason: KeptReason,
 }
 
 /// The reason for which a primitive could not be simplified.
@@ -141,8 +120,11 @@ impl Character {
     /// level keep their order. The work runs on rayon's current pool and takes seconds for large
     /// models, so tools do it once and [save](Self::save_file) the result. The time grows with the
     /// number of triangles, whatever their shapes: where thousands lie across each other, stated
-    /// errors are larger than they need be. If a character has so
-    /// few triangles that no level is worth it, it gets none.
+    /// errors are larger than they need be. If a character has so few triangles that no level is
+    /// worth it, it gets none.
+    ///
+    /// Also returns the primitives that cannot be simplified and are drawn in full at all levels,
+    /// as indices into [`Self::primitives`], each with the reason.
     ///
     /// ```
     /// use throng::character::LevelOptions;
@@ -152,8 +134,8 @@ impl Character {
     ///
     /// let crate_mesh = RawPrimitive::cuboid(Vec3::ONE).build_rigid(Material::default())?;
     /// // Twelve triangles are few.
-    /// let (_, report) = crate_mesh.character.with_levels(&LevelOptions::default())?;
-    /// assert!(report.levels.is_empty());
+    /// let (made, kept) = crate_mesh.character.with_levels(&LevelOptions::default())?;
+    /// assert!(made.levels().len() == 0 && kept.is_empty());
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
@@ -163,27 +145,21 @@ impl Character {
     #[doc(alias = "LOD")]
     #[doc(alias = "simplify")]
     #[doc(alias = "decimate")]
-    pub fn with_levels(mut self, options: &LevelOptions) -> Result<(Self, LevelReport)> {
+    pub fn with_levels(
+        mut self,
+        options: &LevelOptions,
+    ) -> Result<(Self, Vec<(usize, KeptReason)>)> {
         options.check()?;
         let poses = Poses::new(&self, 0..self.clip_count());
         let prepared = Prepared::all(&self, &poses)?;
         let tried = try_levels(&self, &poses, &prepared, options)?;
         let chosen = options.choose(tried, self.triangle_count(), self.size());
         let levels = self.finished(&poses, &chosen, options)?;
-        let kept = prepared.iter().enumerate().filter_map(|(primitive, of)| {
-            Some(KeptPrimitive {
-                primitive,
-                name: of.primitive.name.clone(),
-                reason: (*of.failure.get()?).into(),
-            })
-        });
+        let kept = prepared.iter().enumerate();
+        let kept = kept.filter_map(|(index, of)| Some((index, (*of.failure.get()?).into())));
         let kept = kept.collect();
         if chosen.is_empty() {
-            let report = LevelReport {
-                kept,
-                ..LevelReport::default()
-            };
-            return Ok((self.without_levels(), report));
+            return Ok((self.without_levels(), kept));
         }
         let mut numbers = Vec::with_capacity(levels.len());
         for (primitive, levels) in self.model.primitives.iter_mut().zip(levels) {
@@ -203,11 +179,7 @@ impl Character {
             clip.renumber_vertices(&numbers);
         }
         even_levels(&mut self.model.primitives);
-        let report = LevelReport {
-            levels: self.levels().collect(),
-            kept,
-        };
-        Ok((self, report))
+        Ok((self, kept))
     }
 
     /// The longest edge of the bounds at rest.

@@ -47,6 +47,7 @@ use super::options::ImportOptions;
 use super::repair::{Repair, RepairKind, of_file};
 use super::{RawCharacter, RawSkin};
 use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing, ReadFile};
+use crate::clip::ClipOptions;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin, even_levels, hub_reaches, morph_reaches};
@@ -132,6 +133,8 @@ impl RawCharacter {
         options: &ImportOptions,
         animation: &AnimationSource,
     ) -> Result<Imported> {
+        let packing = options.packing.as_ref();
+        packing.map_or(Ok(()), ClipOptions::check)?;
         let mut repairs = std::mem::take(&mut self.repairs);
         influences::limit(options.max_influences)?;
         names::note_controls(&self, &mut repairs);
