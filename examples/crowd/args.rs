@@ -115,9 +115,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "lod_view")]
     pub(crate) posed_by_view: bool,
 
-    /// The stages that the GPU runs: none with `cpu`, who is drawn and at which level of detail with
-    /// `gpu-cull`, poses as well with `gpu`. `auto` is `cpu` on software devices, else `gpu`. The
-    /// picture is the same, except for the rounding of poses.
+    /// The stages that the GPU runs: none with `cpu`, who is drawn and at which level of detail
+    /// with `gpu-cull`, poses as well with `gpu`. `auto` is `cpu` on software devices, else `gpu`.
+    /// The picture is the same, except for the rounding of poses.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) stages: StagesArg,
 

@@ -70,10 +70,10 @@ impl PoseTotals {
 /// are. What views show is in [`ViewStats`].
 ///
 /// Three figures are counts of the GPU: [`Self::shared_poses`], [`Self::poses_without_memory`] and
-/// [`Self::skinned_on_gpu`]. They are those of the last frame that was recorded with the frame index
-/// begun last. If frame indices take turns, that is
-/// [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight) frames ago. They are 0 unless
-/// the GPU poses instances ([`Stages::Gpu`](super::Stages::Gpu)).
+/// [`Self::skinned_on_gpu`]. They are those of the last frame that was recorded with the frame
+/// index begun last. If frame indices take turns, that is
+/// [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight) frames ago. They are 0
+/// unless the GPU poses instances ([`Stages::Gpu`](super::Stages::Gpu)).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stats {
     /// Living instances.

@@ -88,8 +88,8 @@ impl Device {
     /// # Errors
     /// - [`Error::Unsupported`] names the requirements that the physical device lacks, and features
     ///   of `enabled`, with their extensions, that it does not support.
-    /// - [`Error::NotEnabled`] names the [requirements](Features::REQUIRED) that `enabled` lacks, and
-    ///   extensions of `enabled` that instance or device were created without, if Vulkan tells.
+    /// - [`Error::NotEnabled`] names the [requirements](Features::REQUIRED) that `enabled` lacks,
+    ///   and extensions of `enabled` that instance or device were created without, if Vulkan tells.
     /// - [`Error::Vulkan`] if extensions cannot be listed.
     ///
     /// # Safety

@@ -70,8 +70,8 @@ impl Features {
     /// The features that a device has that is created with `info`.
     ///
     /// They are read from `pEnabledFeatures` and all structures of the chain, in whichever form.
-    /// [`Self::ACCELERATION_STRUCTURE`] counts if its extension is enabled, too. Nothing says whether
-    /// the instance has [`Self::DEBUG_UTILS`], so that is left out.
+    /// [`Self::ACCELERATION_STRUCTURE`] counts if its extension is enabled, too. Nothing says
+    /// whether the instance has [`Self::DEBUG_UTILS`], so that is left out.
     ///
     /// # Safety
     /// `pEnabledFeatures` is null or valid, and so are the chain and the extension names of `info`.
@@ -163,8 +163,8 @@ impl FeatureChain {
     /// - Of `pEnabledFeatures` it makes a copy.
     /// - Structures that the engine chains afterwards must not have the same features. So call this
     ///   last.
-    /// - Extensions are not enabled. [`Features::ACCELERATION_STRUCTURE`] is left out if `info` does
-    ///   not enable its extension, so that [`Device::new`](super::Device::new) names it.
+    /// - Extensions are not enabled. [`Features::ACCELERATION_STRUCTURE`] is left out if `info`
+    ///   does not enable its extension, so that [`Device::new`](super::Device::new) names it.
     ///
     /// # Safety
     /// - `pEnabledFeatures` is null or valid. The extension names of `info` are valid. Its chain is

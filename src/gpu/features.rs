@@ -1,7 +1,6 @@
 //! Device features that the crate requires or can use, and the structures that say them.
 
 use crate::error::{Error, Result};
-use crate::gpu::VkCall;
 use ash::vk;
 use core::ffi::CStr;
 use core::fmt;
@@ -386,7 +385,10 @@ unsafe fn lacks(
             instance.get_physical_device_properties(physical_device),
         )
     };
-    let offered = offered.call("vkEnumerateDeviceExtensionProperties")?;
+    let offered = offered.map_err(|result| Error::Vulkan {
+        call: "vkEnumerateDeviceExtensionProperties",
+        result,
+    })?;
     let name = |it: &vk::ExtensionProperties| {
         let name = it.extension_name_as_c_str();
         name.is_ok_and(|name| name.to_bytes() == extension.as_bytes())

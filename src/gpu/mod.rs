@@ -25,7 +25,8 @@
 //! 1. Write the palettes through [`PaletteRing::writer`], with
 //!    [`Animator::palettes`](crate::animator::Animator::palettes),
 //!    [`Character::write_palette`](crate::character::Character::write_palette) or the engine's own
-//!    animation. Or let [`AnimatePipeline`](crate::gpu::AnimatePipeline) compute palettes on the GPU.
+//!    animation. Or let [`AnimatePipeline`](crate::gpu::AnimatePipeline) compute palettes on the
+//!    GPU.
 //! 2. Record [`PaletteRing::record_upload`], and a barrier if it says so.
 //! 3. If many passes draw the same vertices, deform them once with
 //!    [`SkinPipeline`](crate::gpu::SkinPipeline).

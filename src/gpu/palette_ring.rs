@@ -65,7 +65,7 @@ impl Default for PaletteRingDesc {
 ///     let desc = PaletteRingDesc { entries, ..Default::default() };
 ///     let mut ring = PaletteRing::new(device, allocator, &desc)?;
 ///     unsafe {
-///         ring.write(0, 0, palettes)?;
+///         ring.writer(0, 0, entries)?.copy_from(palettes)?;
 ///         ring.record_upload(device, cmd, 0, entries);
 ///     }
 ///     Ok(ring)

@@ -25,8 +25,8 @@ use ash::vk;
 /// Dynamic offsets are given in the order of the bindings: view, lists.
 ///
 /// Binding 5 has 5 textures, those of one material. With
-/// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) it has a variable number.
-/// Then one set serves all materials of a character whose textures fit.
+/// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) it has a variable
+/// number. Then one set serves all materials of a character whose textures fit.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,

@@ -85,3 +85,8 @@ pub use instance::ContextDesc;
 pub use swapchain::{Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages};
+
+/// The examples of README.md are compiled as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -308,7 +308,8 @@ impl SwapchainImage<'_> {
         }
     }
 
-    /// Presents the image, after [`FrameCommands::submit_image`](crate::FrameCommands::submit_image).
+    /// Presents the image, after
+    /// [`FrameCommands::submit_image`](crate::FrameCommands::submit_image).
     ///
     /// An image whose drawing was not submitted is given up instead, as if it had been dropped.
     ///

@@ -378,6 +378,51 @@ fn set_0_keeps_to_the_minimum_limits() {
     });
 }
 
+/// Sets of an engine with as many resources as it is told fit beside set 0, and one more does not.
+#[test]
+fn as_many_own_resources_as_are_said_fit_beside_set_0() {
+    use vk::DescriptorType as Type;
+    alone(|setup, _| {
+        let (device, raw) = (setup.device(), &setup.context.device);
+        let limits = setup.context.properties.limits;
+        let mut layout = SetLayout::new(&device).unwrap();
+        let most = device.max_own_resources();
+        let kinds = [Type::SAMPLED_IMAGE, Type::SAMPLER];
+        let bindings: Vec<_> = (0..)
+            .zip(kinds)
+            .map(|(binding, kind)| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(binding)
+                    .descriptor_type(kind)
+                    .descriptor_count(most)
+                    .stage_flags(vk::ShaderStageFlags::FRAGMENT)
+            })
+            .collect();
+        // The layer compares the sum of both sets with all limits.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let own = raw.create_descriptor_set_layout(&info, None).unwrap();
+            let both = [layout.handle(), own];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&both);
+            let pipeline = raw.create_pipeline_layout(&info, None).unwrap();
+            raw.destroy_pipeline_layout(pipeline, None);
+            raw.destroy_descriptor_set_layout(own, None);
+            layout.destroy(&device);
+        }
+        // Set 0 takes at least the five textures of a material, and at most half, up to 64, or the
+        // 4,096 textures of a character.
+        let least = [
+            limits.max_per_stage_descriptor_samplers,
+            limits.max_per_stage_descriptor_sampled_images,
+            limits.max_descriptor_set_samplers,
+            limits.max_descriptor_set_sampled_images,
+            limits.max_per_stage_resources,
+        ];
+        let least = least.into_iter().min().unwrap();
+        assert!(most + 5 <= least && most >= (least / 2).min(64).min(least - 15));
+    });
+}
+
 /// The device's limits are checked before anything is allocated, on the CPU too.
 #[test]
 fn capacities_past_all_limits_are_refused_by_every_field() {

@@ -270,8 +270,8 @@ impl Setup {
     }
 }
 
-/// The processors of the stages cull and animate: `THRONG_STAGES` in the environment is `cpu`, which is
-/// the default, `cull` if the GPU culls, or `gpu` if it poses instances, too.
+/// The processors of the stages cull and animate: `THRONG_STAGES` in the environment is `cpu`,
+/// which is the default, `cull` if the GPU culls, or `gpu` if it poses instances, too.
 pub fn stages() -> Stages {
     match std::env::var("THRONG_STAGES").as_deref() {
         Err(_) | Ok("cpu") => Stages::Cpu,

@@ -52,8 +52,8 @@
 //!   to [`Gpu::queue`], nor buffers of another to a [`BindGroup`]. wgpu may take them for others.
 //!   Textures of another instance are refused.
 //!
-//! [`Crowd`] and [`Frame`] dereference to a [`throng::Crowd`], to read. The handles of Vulkan that it
-//! gives do not keep the device alive, so the unsafe code that uses them has to.
+//! [`Crowd`] and [`Frame`] dereference to a [`throng::Crowd`], to read. The handles of Vulkan that
+//! it gives do not keep the device alive, so the unsafe code that uses them has to.
 //!
 //! # Limits
 //! - Vertex shaders are throng's own, and colour is written to the first attachment alone.
@@ -98,3 +98,8 @@ pub use gpu::Gpu;
 pub use material::MaterialDesc;
 pub use pass::{AfterPrepass, PassDesc};
 pub use space::{shadow, view};
+
+/// The examples of README.md are compiled as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -252,7 +252,8 @@ fn measure(
         })??;
         let whole = ms(started);
         stats = frame.stats();
-        // With both stages, of the same frame, because one is in flight at a time and all are alike.
+        // With both stages, of the same frame, because one is in flight at a time and all are
+        // alike.
         stats.triangles = frame.view_stats().iter().map(|it| it.triangles).sum();
         if number < warm_up {
             continue;

@@ -32,7 +32,8 @@ pub struct LevelInfo {
     /// As all lengths of a character, it is in the metres of its import. A glTF file that was
     /// modelled in centimetres is a hundred times as large, and so is this, unless
     /// [`ImportOptions::scale`](crate::import::ImportOptions::scale) is 0.01: Fox.glb is 155 m
-    /// long. The transform of an instance scales both, which [`Detail::error_px`] takes into account.
+    /// long. The transform of an instance scales both, which [`Detail::error_px`] takes into
+    /// account.
     ///
     /// [`Detail::error_px`]: crate::Detail::error_px
     pub error_m: f32,

@@ -51,8 +51,9 @@ impl Crowd {
 
     /// True if the frame prepared last shows an instance with a pose that others share.
     ///
-    /// This repeats what the GPU decides: see [`Detail::pose_error_px`](crate::Detail::pose_error_px).
-    /// It does not know of instances for whose palettes there was no memory.
+    /// This repeats what the GPU decides: see
+    /// [`Detail::pose_error_px`](crate::Detail::pose_error_px). It does not know of instances for
+    /// whose palettes there was no memory.
     ///
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
