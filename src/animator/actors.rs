@@ -102,8 +102,8 @@ impl ActorState {
         macro_rules! take_over {
             ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
         }
-        take_over!(clock passed_s changed root driver own_pose inertialisation goals weights);
-        take_over!(is_silent world);
+        take_over!(clock passed_s walks_until_s changed root driver own_pose inertialisation goals);
+        take_over!(weights is_silent world);
         self.springs.take_over(&from.springs);
     }
 
@@ -125,10 +125,11 @@ impl ActorState {
         }
     }
 
-    /// Goes back to a snapshot since which it was moved, by root motion or by the caller, and
-    /// nothing else happened to it.
+    /// Goes back to a snapshot since which it was moved, by root motion or by the caller, or
+    /// delivered events, and nothing else happened to it.
     pub(super) fn rewind(&mut self, from: &Self, library: &Library, shift: Option<&Shift>) {
-        (self.passed_s, self.world) = (from.passed_s, from.world);
+        (self.passed_s, self.walks_until_s) = (from.passed_s, from.walks_until_s);
+        self.world = from.world;
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
             own.clone_from(from);
         }

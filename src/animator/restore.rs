@@ -35,18 +35,26 @@ impl Animator {
         self.bounds.reserve(count);
         self.schedule.wake.rewind(rows.now_s);
         let mut list = core::mem::take(&mut self.work.restored);
+        let mut rewound = core::mem::take(&mut self.work.rewound);
         list.clear();
+        rewound.clear();
         for place in rows.places() {
             let eras = self.actors.eras[place.actor as usize];
             match since {
                 Some(since) if eras.changed <= since => {
                     if eras.moved() > since {
-                        let saved = &rows.list[place.actor as usize];
-                        self.actors[place.actor].rewind(saved, &self.library, shift);
-                        self.moved(place.actor);
+                        rewound.push(place.actor);
                     }
                 }
                 _ => list.push(place),
+            }
+        }
+        for batch in rewound.chunks(BATCH) {
+            batch
+                .iter()
+                .for_each(|actor| self.fetch_rewound(rows, *actor));
+            for actor in batch {
+                self.rewind(rows, *actor, shift);
             }
         }
         for batch in list.chunks(BATCH) {
@@ -55,7 +63,29 @@ impl Animator {
                 self.restore_row(rows, place, shift);
             }
         }
-        self.work.restored = list;
+        (self.work.restored, self.work.rewound) = (list, rewound);
+    }
+
+    /// Reads what [`Self::rewind`] reads: see [`Self::fetch`].
+    fn fetch_rewound(&self, rows: &Rows, index: u32) {
+        for state in [&self.actors[index], &rows.list[index as usize]] {
+            state.fetch();
+            black_box((state.root.is_some(), state.world));
+        }
+        self.schedule.wake.fetch(index);
+    }
+
+    /// Brings an actor back to a row since which it has only moved and delivered events.
+    fn rewind(&mut self, rows: &Rows, index: u32, shift: Option<&Shift>) {
+        let saved = &rows.list[index as usize];
+        self.actors[index].rewind(saved, &self.library, shift);
+        self.moved(index);
+        let wakes_s = rows.wakes_s[index as usize];
+        let wake = &mut self.schedule.wake;
+        // The list of the next update is the same at any time.
+        if wakes_s != f64::NEG_INFINITY || wake.time_s(index) != wakes_s {
+            wake.set(index, wakes_s);
+        }
     }
 
     /// Reads what the restore of a row reads: see [`Self::fetch`].

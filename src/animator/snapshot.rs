@@ -106,6 +106,9 @@ pub(super) struct Rows {
     pub(super) now_s: f64,
     /// The actors, without their memory.
     pub(super) list: Vec<ActorState>,
+    /// By actor, when it wakes, for rollbacks.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) wakes_s: Vec<f64>,
     /// By actor: the numbers of records and of blend spaces that are its own.
     counts: Vec<[u16; 2]>,
     /// The records of all actors, one after the other.
@@ -131,6 +134,7 @@ impl Rows {
         self.saved = of.edits.save();
         self.list.resize_with(count, ActorState::default);
         self.counts.resize(count, [0; 2]);
+        self.wakes_s.resize(count, f64::INFINITY);
         self.records.clear();
         self.blends.clear();
     }
@@ -146,6 +150,9 @@ impl Rows {
         self.blends.extend(state.layers.blends(&of.pools));
         let after = [self.records.len(), self.blends.len()];
         *counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
+        if let Some(wakes_s) = self.wakes_s.get_mut(at) {
+            *wakes_s = of.schedule.wake.time_s(index);
+        }
         own.take_over_all(state);
     }
 

@@ -161,7 +161,6 @@ impl Animator {
         let Some(id) = self.actors.id(index) else {
             return;
         };
-        self.touched(index);
         let Self {
             library,
             actors,
@@ -180,6 +179,13 @@ impl Animator {
         let from_s = actor.passed_s.min(local_s);
         let offset = [actor.passed_s, local_s].map(|at_s| actor.inertialised_at(at_s).is_some());
         let mut changed = offset[0] != offset[1];
+        // A rollback copies what a visit may change beside times, root motion and events.
+        let may_change = back
+            || actor.changed
+            || actor.driver.is_some()
+            || actor.needs_more()
+            || actor.layers.blends(pools).next().is_some();
+        let mut starts_or_ends = false;
         let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
         let mut sink = Sink {
             actor: id,
@@ -194,7 +200,7 @@ impl Animator {
         loop {
             // The clips of a blend space that moves are rewritten at each step of its position.
             mix.local_s = local_s.min(mix.layers.next_blend_step_s(mix.pools, passed_s));
-            pass(&mut mix, &mut sink, passed_s, back);
+            starts_or_ends |= pass(&mut mix, &mut sink, passed_s, back);
             if mix.local_s == local_s {
                 break;
             }
@@ -229,6 +235,10 @@ impl Animator {
         }
         changed |= actor.goals.advance(local_s);
         actor.passed_s = local_s;
+        match may_change || starts_or_ends || changed {
+            true => self.touched(index),
+            false => self.moved(index),
+        }
         self.plan_wake(index, local_s);
         if changed {
             self.note(index);
@@ -284,9 +294,11 @@ impl Animator {
     }
 }
 
-/// Takes the records of the caller's plays from `from_s` to the time of `mix`.
-fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) {
+/// Takes the records of the caller's plays from `from_s` to the time of `mix`. Returns true if one of
+/// them has started or ended.
+fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) -> bool {
     let (library, to_s) = (mix.library, mix.local_s);
+    let mut changed = false;
     for at in 0..mix.records().len() {
         let record = &mut mix.records_mut()[at];
         let (number, before) = (record.blend(), record.flags);
@@ -303,10 +315,12 @@ fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) {
             }
         }
         let flags = [before, record.flags];
+        changed |= flags[0] != flags[1];
         if flags[0] != flags[1] && number != 0 {
             mix.note_blend(number, flags);
         }
     }
+    changed
 }
 
 /// The time until which nothing happens to an actor but the root motion of one clip, which goes on.

@@ -1,6 +1,7 @@
 //! The wake times of actors, in lists by time.
 
 use crate::grow::reserve_all;
+use core::hint::black_box;
 
 /// Ends a list of blocks, and marks an actor that is in none.
 const NONE: u32 = u32::MAX;
@@ -85,6 +86,25 @@ impl WakeWheel {
         reserve_all(&mut self.blocks, blocks);
         reserve_all(&mut self.places, actors);
         reserve_all(&mut self.times_s, actors);
+    }
+
+    /// The time at which an actor wakes, as [`Self::set`] takes it.
+    pub(super) fn time_s(&self, actor: u32) -> f64 {
+        let at = self.places.get(actor as usize).copied().unwrap_or(NONE);
+        match self.times_s.get(actor as usize) {
+            Some(time_s) if at != NONE => *time_s,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Reads what [`Self::set`] reads of an actor.
+    pub(super) fn fetch(&self, actor: u32) {
+        let at = self.places.get(actor as usize).copied().unwrap_or(NONE);
+        let block = self.blocks.get(place(at).0);
+        black_box((
+            self.times_s.get(actor as usize),
+            block.map(|block| block.len),
+        ));
     }
 
     /// Goes back to the step of a time, for actors whose times are still ahead of it.

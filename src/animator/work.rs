@@ -29,6 +29,8 @@ pub(super) struct Work {
     pub(super) samples: MotionSamples,
     /// The rows of a snapshot that a restore reads.
     pub(super) restored: Vec<Place>,
+    /// The actors that a restore moves back.
+    pub(super) rewound: Vec<u32>,
     /// The number of actors whose pose may need more than their records.
     pub(super) specials: usize,
 }
