@@ -1,5 +1,7 @@
 //! Brings actors back to snapshots: all of them, or those that have changed since.
 
+#[cfg(feature = "vulkan")]
+use super::ActorId;
 use super::Animator;
 use super::actors::{ActorState, Eras};
 use super::record::PlayRecord;
@@ -49,10 +51,10 @@ impl Animator {
                 _ => list.push(place),
             }
         }
+        let few = rewound.len() <= count / 4;
         for batch in rewound.chunks(BATCH) {
-            batch
-                .iter()
-                .for_each(|actor| self.fetch_rewound(rows, *actor));
+            let fetched = batch.iter().filter(|_| few);
+            fetched.for_each(|actor| self.fetch_rewound(rows, *actor));
             for actor in batch {
                 self.rewind(rows, *actor, shift);
             }
@@ -116,14 +118,10 @@ impl Animator {
         self.take(index, records, (blends, keeps));
     }
 
-    /// Lists all actors as changed.
+    /// Lists a living actor as changed, because another instance of a crowd has it.
     #[cfg(feature = "vulkan")]
-    pub(crate) fn list_all(&mut self) {
-        for index in 0..self.actors.list.len() as u32 {
-            if self.actors[index].is_alive() {
-                self.list(index);
-            }
-        }
+    pub(crate) fn list_again(&mut self, id: ActorId) {
+        self.list(id.index);
     }
 
     /// Takes an actor, which may be dead, out of the schedule and of what is counted.

@@ -294,8 +294,8 @@ impl Animator {
     }
 }
 
-/// Takes the records of the caller's plays from `from_s` to the time of `mix`. Returns true if one of
-/// them has started or ended.
+/// Takes the records of the caller's plays from `from_s` to the time of `mix`. Returns true if one
+/// of them has started or ended.
 fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) -> bool {
     let (library, to_s) = (mix.library, mix.local_s);
     let mut changed = false;

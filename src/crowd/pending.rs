@@ -53,6 +53,15 @@ impl Marked {
         }
     }
 
+    /// Removes the indices from `all` on.
+    pub(crate) fn retain(&mut self, all: usize) {
+        self.remove_bits();
+        self.list.retain(|index| (*index as usize) < all);
+        for index in &self.list {
+            self.has[*index as usize / 64] |= 1 << (index % 64);
+        }
+    }
+
     pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
@@ -111,9 +120,9 @@ impl Pending {
         }
     }
 
-    /// Forgets all changes, also those of the last frame.
-    pub(crate) fn clear(&mut self) {
-        self.changed.clear();
-        self.uploaded.clear();
+    /// Forgets the changes of indices from `all` on, also those of the last frame.
+    pub(crate) fn retain(&mut self, all: usize) {
+        self.changed.retain(all);
+        self.uploaded.retain(|index| (*index as usize) < all);
     }
 }

@@ -5,7 +5,7 @@ use crate::crowd::SkinningStage;
 use crate::crowd::animators::Animators;
 use crate::crowd::characters::list::Characters;
 use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
-use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
+use crate::crowd::instances::attachments::Attachments;
 use crate::crowd::instances::picture::Picture;
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
@@ -70,10 +70,8 @@ impl Scene {
         let on_cpu = loaded.slot.is_none();
         let state = loaded.instance(character, new);
         loaded.flipped += usize::from(state.flipped);
-        let id = match index {
-            None => self.instances.add(state),
-            Some(index) => self.instances.put_back(index, state),
-        };
+        let index = index.unwrap_or_else(|| self.instances.take_index());
+        let id = self.instances.add(index, state);
         loaded.add_member(id.index);
         loaded.set_instance_of(new.actor, id.index);
         self.characters.make_room(character);
@@ -138,35 +136,6 @@ impl Scene {
             self.characters.chunks.remove(slot);
         }
         Some(character)
-    }
-
-    /// Removes all instances, lets `put_back` insert others, and attaches these. The table then
-    /// has an index for each generation.
-    ///
-    /// # Errors
-    /// That of `put_back`.
-    pub(crate) fn restore(
-        &mut self,
-        generations: impl ExactSizeIterator<Item = u32>,
-        free_indices: &[u32],
-        attachments: &[SavedAttachment],
-        put_back: impl FnOnce(&mut Self) -> Result<()>,
-    ) -> Result<()> {
-        self.visibility.clear(generations.len());
-        self.instances.begin_restore(generations, free_indices);
-        if let Some(poses) = &mut self.poses.gpu {
-            poses.clear();
-        }
-        self.poses.scratch.clear();
-        self.picture.clear();
-        for (_, loaded) in self.characters.iter_mut() {
-            loaded.clear();
-        }
-        put_back(self)?;
-        self.instances.end_restore();
-        self.attachments.restore(attachments);
-        self.reserve_visibility();
-        Ok(())
     }
 
     /// Grows to capacities, those of the work buffer among them, so that frames allocate nothing.

@@ -13,8 +13,8 @@ use ash::vk;
 const WORKGROUP: u32 = 128;
 /// Rows of 16 bytes of an instance.
 const INSTANCE_ROWS: u32 = size_of::<GpuInstance>() as u32 / 16;
-/// The rows of an instance and of its actor, and one more for its levels of detail and the centre of
-/// its sphere.
+/// The rows of an instance and of its actor, and one more for its levels of detail and the centre
+/// of its sphere.
 const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16 + 1;
 
 /// The most workgroups in a direction that every device can dispatch (`maxComputeWorkGroupCount`).

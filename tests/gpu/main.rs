@@ -55,6 +55,7 @@ mod poison;
 mod posed_by;
 mod recording;
 mod replacing;
+mod rollback;
 mod shared_poses;
 mod sides;
 mod skin_stage;

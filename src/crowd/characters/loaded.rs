@@ -272,6 +272,14 @@ impl LoadedCharacter {
         self.members.push(index);
     }
 
+    /// Sets the member at a place, of which there are enough.
+    pub(crate) fn set_member(&mut self, member: u32, index: u32) {
+        let before = core::mem::replace(&mut self.members[member as usize], index);
+        if let Some(slot) = self.slot.as_mut().filter(|_| before != index) {
+            slot.note(member);
+        }
+    }
+
     /// Removes a member. Returns the instance that takes its place, if any.
     pub(crate) fn remove_member(&mut self, member: u32) -> Option<u32> {
         self.members.swap_remove(member as usize);
@@ -361,16 +369,6 @@ impl LoadedCharacter {
             flipped: is_flipped(&new.world_from_model),
             skin: new.skin,
             ..InstanceState::dead(0)
-        }
-    }
-
-    /// Forgets all instances.
-    pub(crate) fn clear(&mut self) {
-        self.members.clear();
-        self.instance_of_actor.clear();
-        (self.flipped, self.hiding) = (0, 0);
-        if let Some(slot) = &mut self.slot {
-            slot.is_new = true;
         }
     }
 

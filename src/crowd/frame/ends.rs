@@ -6,8 +6,8 @@ use ash::vk;
 
 /// An event for each frame index. A frame's commands set it, and the index may begin again then.
 ///
-/// It finds an engine that waits for a wrong fence, or for none. It cannot find all of them, because
-/// the draws of a frame come later.
+/// It finds an engine that waits for a wrong fence, or for none. It cannot find all of them,
+/// because the draws of a frame come later.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     events: Vec<Object<vk::Event>>,

@@ -202,8 +202,8 @@ impl Histories {
 
     /// Notes a shift of the origin.
     ///
-    /// A history stays in the world space of its frame, in which its clip spaces are, too. So motion
-    /// vectors are measured from where that frame showed things, without another rounding.
+    /// A history stays in the world space of its frame, in which its clip spaces are, too. So
+    /// motion vectors are measured from where that frame showed things, without another rounding.
     pub(crate) fn shift(&mut self, offset: DVec3) {
         let replaced = self.replaced.iter_mut().map(|(_, last)| last);
         for last in self.last.iter_mut().chain(replaced).flatten() {

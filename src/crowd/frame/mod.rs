@@ -97,9 +97,9 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Argument`] if the frame index is not below
     ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not in
-    ///   that second, if the allocator belongs to another device, or if the GPU has not run what was
-    ///   prepared with this index last. That finds a missing wait for a fence, but not every one: the
-    ///   frame's draws may still run.
+    ///   that second, if the allocator belongs to another device, or if the GPU has not run what
+    ///   was prepared with this index last. That finds a missing wait for a fence, but not every
+    ///   one: the frame's draws may still run.
     /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
     ///
     /// After an error, the frame can be begun again.

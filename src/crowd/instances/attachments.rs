@@ -152,6 +152,8 @@ pub(crate) struct Attachments {
     moving: Marked,
     /// The attached instances that the GPU places.
     pub(crate) gpu: GpuAttachments,
+    /// Kept, so that restores allocate nothing.
+    saved: Vec<SavedAttachment>,
 }
 
 impl Attachments {
@@ -443,7 +445,7 @@ impl Attachments {
 }
 
 /// An attachment in a snapshot.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SavedAttachment {
     /// Table index of the attached instance.
@@ -479,6 +481,15 @@ impl Attachments {
                 done += usize::from(parent.is_some());
             }
         }
+    }
+
+    /// Returns true if these are all attachments, in the order of [`Self::save`].
+    pub(crate) fn are(&mut self, saved: &[SavedAttachment]) -> bool {
+        let mut now = core::mem::take(&mut self.saved);
+        self.save(&mut now);
+        let same = now == saved;
+        self.saved = now;
+        same
     }
 
     /// Replaces all attachments. The caller has checked that they form trees.

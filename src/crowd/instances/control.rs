@@ -213,8 +213,8 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// - [`Error::Stale`] or [`Error::NotFound`] if the parent is not alive.
     /// - [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that the parent's
     ///   character lacks.
-    /// - [`Error::Argument`] if the offset is not finite or flat, or if the parent is this instance or
-    ///   attached to it.
+    /// - [`Error::Argument`] if the offset is not finite or flat, or if the parent is this instance
+    ///   or attached to it.
     pub fn attach_to(&mut self, attachment: Attachment<'_>) -> Result<()> {
         let Attachment {
             parent,

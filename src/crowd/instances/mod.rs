@@ -8,6 +8,7 @@ pub(crate) mod handle;
 pub(crate) mod pick;
 pub(crate) mod picture;
 mod place_on_gpu;
+pub(crate) mod restore;
 pub(crate) mod snapshot;
 pub(crate) mod spawn;
 pub(crate) mod state;

@@ -1,15 +1,14 @@
 //! Snapshots of a crowd and of single instances, as plain data.
 
-use crate::animator::{ActorSnapshot, Animator, AnimatorSnapshot};
+use crate::animator::{ActorSnapshot, AnimatorSnapshot};
 use crate::crowd::Crowd;
 use crate::crowd::capacity::Need;
-use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
+use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::instances::attachments::{Link, SavedAttachment};
 use crate::crowd::instances::control::check_tint;
 use crate::crowd::instances::handle::Instance;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::origin::check_offset;
-use crate::crowd::scene::Scene;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{
@@ -39,17 +38,17 @@ use glam::DVec3;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias("save", "saved game", "rollback", "replay"))]
 pub struct CrowdSnapshot {
-    time_s: f64,
+    pub(super) time_s: f64,
     /// That of the crowd then.
     #[cfg_attr(feature = "serde", serde(default))]
-    origin: DVec3,
+    pub(super) origin: DVec3,
     /// By character. One that was removed has no members.
-    characters: Vec<Members>,
+    pub(super) characters: Vec<Members>,
     /// By table index.
-    instances: Vec<SavedInstance>,
+    pub(super) instances: Vec<SavedInstance>,
     /// The indices of the next instances, last first.
-    free: Vec<u32>,
-    attachments: Vec<SavedAttachment>,
+    pub(super) free: Vec<u32>,
+    pub(super) attachments: Vec<SavedAttachment>,
     /// See [`Self::sum_of_ids`].
     ids: u64,
 }
@@ -71,27 +70,27 @@ pub struct InstanceSnapshot {
 /// The instances of a character.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Members {
-    animator: AnimatorSnapshot,
+pub(super) struct Members {
+    pub(super) animator: AnimatorSnapshot,
     /// Table index and actor of each, in the order in which they are drawn.
-    list: Vec<[u32; 2]>,
+    pub(super) list: Vec<[u32; 2]>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct SavedInstance {
-    generation: u32,
-    character: u32,
-    appearance: SavedAppearance,
+pub(super) struct SavedInstance {
+    pub(super) generation: u32,
+    pub(super) character: u32,
+    pub(super) appearance: SavedAppearance,
 }
 
 /// The state of an instance besides its actor.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct SavedAppearance {
-    tint: [f32; 4],
-    user_data: u32,
-    skinning_stage: SkinningStage,
+pub(super) struct SavedAppearance {
+    pub(super) tint: [f32; 4],
+    pub(super) user_data: u32,
+    pub(super) skinning_stage: SkinningStage,
     visible: bool,
     view_mask: u32,
     /// A bit for each primitive that it hides, the low ones first.
@@ -111,12 +110,12 @@ impl SavedAppearance {
         }
     }
 
-    fn hidden(&self) -> u128 {
+    pub(super) fn hidden(&self) -> u128 {
         let words = self.hidden.iter().rev();
         words.fold(0, |bits, word| bits << 32 | u128::from(*word))
     }
 
-    fn mark(&self, marks: &mut Marks) {
+    pub(super) fn mark(&self, marks: &mut Marks) {
         (marks.mask, marks.visible) = (self.view_mask, self.visible);
     }
 
@@ -238,70 +237,11 @@ impl Crowd {
         to.ids = to.sum_of_ids();
     }
 
-    /// Brings all instances back to a snapshot of this or another crowd.
-    ///
-    /// The crowd must have the same characters, added in the same order, and the same solvers for
-    /// each. It may have more characters. Instance ids are then those of the snapshot. An instance
-    /// that was spawned since is gone. The next instances get the ids that they would have got
-    /// then, so ids of the time that was undone can name others.
-    ///
-    /// # Time
-    /// The crowd's time is then [`CrowdSnapshot::time_s`]. Let the clock that [`Crowd::update`]
-    /// gets go on from there: set it to that time, and add the length of each step as before. If it
-    /// does not, the next update plays everything between the two times at once, with all events.
-    /// To go on at another time of the clock, restore the instances one by one with
-    /// [`Instance::restore`], which moves them to the crowd's present.
-    ///
-    /// # Origin
-    /// [`Crowd::origin`] stays, and positions are taken to it from that of the snapshot
-    /// ([`Crowd::shift_origin`]). For a saved game, bring the origin of the new crowd to that of
-    /// the snapshot first, so that positions have few digits:
-    /// `crowd.shift_origin(saved.origin() - crowd.origin())`.
-    ///
-    /// # Motion vectors
-    /// In the first frame after a restore, every instance moves as after
-    /// [`Instance::teleport`]: motion vectors have the camera's motion alone.
-    ///
-    /// # Memory
-    /// Ranges of GPU buffers are assigned anew, within the present [`Capacity`](crate::Capacity).
-    /// Nothing is allocated that the crowd did not need before.
-    ///
-    /// # Errors
-    /// If there is an error, nothing changes.
-    ///
-    /// - [`Error::Capacity`] if the instances do not fit (see [`Crowd::reserve`]).
-    /// - [`Error::At`] with the index of the character: [`Error::NotFound`] if it does not exist,
-    ///   and what [`Animator::restore`](crate::animator::Animator::restore) says.
-    /// - [`Error::Argument`] for data that was altered, and for [`SkinningStage::Cpu`] if the
-    ///   character was added without
-    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
-    pub fn restore(&mut self, from: &CrowdSnapshot) -> Result<()> {
-        let mut flags = core::mem::take(&mut self.scene.flags);
-        let checked = self.check_snapshot(from, &mut flags);
-        self.scene.flags = flags;
-        checked?;
-        (self.time_s, self.shown_s) = (from.time_s, from.time_s);
-        let none = Members {
-            animator: AnimatorSnapshot::empty(from.time_s),
-            list: Vec::new(),
-        };
-        let (scene, animators) = (&mut self.scene, &mut self.animators);
-        let shift = scene.origin.from(from.origin);
-        let generations = from.instances.iter().map(|saved| saved.generation);
-        scene.restore(generations, &from.free, &from.attachments, |scene| {
-            for (character, animator) in animators.iter_mut() {
-                let members = from.characters.get(character as usize);
-                let members = members.filter(|members| !members.list.is_empty());
-                let members = members.unwrap_or(&none);
-                animator.restore_checked(&members.animator, shift.as_ref());
-                animator.list_all();
-                put_back(scene, (character, animator), members, &from.instances)?;
-            }
-            Ok(())
-        })
-    }
-
-    fn check_snapshot(&mut self, from: &CrowdSnapshot, flags: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn check_snapshot(
+        &mut self,
+        from: &CrowdSnapshot,
+        flags: &mut Vec<u8>,
+    ) -> Result<()> {
         expect_finite("time_s", from.time_s)?;
         check_offset("origin", from.origin)?;
         let invalid = |why| Err(Error::invalid("snapshot", why));
@@ -433,38 +373,6 @@ impl Crowd {
         }
         Ok(())
     }
-}
-
-/// Inserts the instances of a character, whose animator is restored.
-fn put_back(
-    scene: &mut Scene,
-    (character, animator): (u32, &Animator),
-    members: &Members,
-    instances: &[SavedInstance],
-) -> Result<()> {
-    scene.characters[character].reserve_members(members.list.len());
-    for [index, actor] in &members.list {
-        let (Some(saved), Some(actor)) = (
-            instances.get(*index as usize),
-            members.animator.actor(*actor),
-        ) else {
-            continue;
-        };
-        let appearance = &saved.appearance;
-        let new = NewInstance {
-            actor,
-            world_from_model: animator.actor(actor)?.transform(),
-            tint: appearance.tint,
-            user_data: appearance.user_data,
-            skin: appearance.skinning_stage,
-        };
-        scene.insert(character, &new, Some(*index));
-        let visibility = &mut scene.visibility;
-        visibility.change(*index, |marks| appearance.mark(marks));
-        let [_, hides] = visibility.hide(*index, appearance.hidden(), true);
-        scene.characters[character].hiding += usize::from(hides);
-    }
-    Ok(())
 }
 
 impl<C: Deref<Target = Crowd>> Instance<C> {

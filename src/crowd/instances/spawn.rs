@@ -126,8 +126,8 @@ impl Crowd {
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
     /// - [`Error::Argument`] for values that are not finite, for a transform that is flat or beyond
-    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), for a negative tint, and for
-    ///   [`SkinningStage::Cpu`] if the character was added without
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), for a negative tint,
+    ///   and for [`SkinningStage::Cpu`] if the character was added without
     ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
     /// - As the methods of [`Instance`](crate::Instance) that set the same.
     ///

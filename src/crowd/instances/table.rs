@@ -432,17 +432,29 @@ impl Instances {
         &self.totals.cpu_skinned
     }
 
-    /// Adds an instance. The caller has checked that it fits.
-    pub(crate) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
-        instance.record.stamp = self.new_stamp();
+    /// Takes the index of the next instance.
+    pub(crate) fn take_index(&mut self) -> u32 {
         let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
         if index as usize == self.states.len() {
             self.states.push(InstanceState::dead(0));
         }
-        let id = self.put_back(index, instance);
+        index
+    }
+
+    /// Adds an instance at an index. The caller has checked that it fits.
+    pub(crate) fn add(&mut self, index: u32, mut instance: InstanceState) -> InstanceId {
+        instance.record.stamp = self.new_stamp();
+        let sizes = self.sizes(&instance);
+        self.totals.count(instance.skin, &sizes, true);
+        let generation = self.states[index].generation;
+        self.states[index] = InstanceState {
+            generation,
+            has_rows: !self.rows_on_demand,
+            ..instance
+        };
         self.allocate_ranges(index, [!self.rows_on_demand, true, true]);
         self.changed.add(index);
-        id
+        InstanceId { index, generation }
     }
 
     /// Allocates the wanted ranges of an instance. The caller has checked that they fit.
@@ -489,40 +501,21 @@ impl Instances {
         }
     }
 
-    /// Removes all instances, to put others back. The table has one index for each generation.
-    pub(crate) fn begin_restore(
+    /// Takes over the generations of all indices, whose instances, if there are any, have them
+    /// already, and which of them are free.
+    pub(crate) fn set_table(
         &mut self,
-        generations: impl Iterator<Item = u32>,
+        generations: impl ExactSizeIterator<Item = u32>,
         free_indices: &[u32],
     ) {
-        self.changed.clear();
-        self.totals = Totals::default();
-        self.states.clear();
-        self.states.extend(generations.map(InstanceState::dead));
+        let dead = || InstanceState::dead(0);
+        self.states.resize_with(generations.len(), dead);
+        for (state, generation) in self.states.iter_mut().zip(generations) {
+            state.generation = generation;
+        }
+        self.changed.retain(self.states.len());
         self.free_indices.clear();
         self.free_indices.extend_from_slice(free_indices);
-    }
-
-    /// Puts an instance back at an index. The caller has checked that it fits.
-    pub(crate) fn put_back(&mut self, index: u32, instance: InstanceState) -> InstanceId {
-        let sizes = self.sizes(&instance);
-        self.totals.count(instance.skin, &sizes, true);
-        let generation = self.states[index].generation;
-        self.states[index] = InstanceState {
-            generation,
-            has_rows: !self.rows_on_demand,
-            ..instance
-        };
-        InstanceId { index, generation }
-    }
-
-    /// Assigns the ranges of all instances that were put back. No motion connects them with earlier
-    /// frames.
-    pub(crate) fn end_restore(&mut self) {
-        self.compact(ALL);
-        for index in 0..self.states.len() as u32 {
-            self.restamp(index);
-        }
     }
 
     /// The state of every index of the table, and the indices of the next instances, last first.

@@ -307,13 +307,4 @@ impl GpuPoses {
         *own = *own + now - before;
         self.all = self.all + now - before;
     }
-
-    /// Lets the CPU pose all instances.
-    pub(crate) fn clear(&mut self) {
-        self.played.fill(Played::NONE);
-        self.ranges.clear();
-        self.all = 0;
-        self.of_character.fill(0);
-        self.skinned_of.fill(0);
-    }
 }

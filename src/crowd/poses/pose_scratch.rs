@@ -184,10 +184,11 @@ impl PoseScratch {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Forgets all instances.
-    pub(crate) fn clear(&mut self) {
-        self.resting.clear();
-        self.rested.clear();
+    /// Forgets the instances from this index on.
+    pub(crate) fn retain(&mut self, indices: usize) {
+        for list in [&mut self.resting, &mut self.rested] {
+            list.retain(|index| (*index as usize) < indices);
+        }
     }
 
     /// Invalidates the palette in the ring at this table index, because a new instance has it.

@@ -49,12 +49,6 @@ impl InstanceSet {
         }
     }
 
-    /// Removes all.
-    pub(crate) fn clear(&mut self) {
-        self.blocks.fill(0);
-        self.filled.fill(0);
-    }
-
     /// The first block from a number on that has members.
     pub(crate) fn next_block(&self, from: usize) -> Option<usize> {
         let word = from / CHUNK;

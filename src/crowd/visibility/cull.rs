@@ -186,8 +186,8 @@ impl Spheres {
 struct Plane {
     /// Its product with a point inside is not negative. The normal is not longer than 1.
     inward: Vec4,
-    /// The rounding error of the product and of the point: per metre of the point's coordinates, and
-    /// in any case.
+    /// The rounding error of the product and of the point: per metre of the point's coordinates,
+    /// and in any case.
     rounding: [f32; 2],
 }
 

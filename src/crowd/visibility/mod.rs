@@ -230,21 +230,15 @@ impl Visibility {
         self.spheres.get(index)
     }
 
-    /// Forgets all instances. The table has this many indices then.
-    pub(crate) fn clear(&mut self, indices: usize) {
+    /// Takes over the length of the table, which has no instances from there on.
+    pub(crate) fn set_len(&mut self, indices: usize) {
+        self.noted.retain(indices);
         let dead = Marks {
             mask: 0,
             ..Marks::NEW
         };
-        self.marks.clear();
-        self.marks.resize(indices, dead);
-        self.noted.clear();
-        self.hidden.fill(0);
-        (self.kept, self.hiding) = (0, 0);
-        self.masks.fill(0);
-        self.last_levels.fill(0);
-        self.active.clear();
-        self.on_cpu.clear();
+        let all = indices.max(self.marks.len());
+        self.marks.resize(all, dead);
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.

@@ -25,11 +25,15 @@ impl World {
     pub(crate) fn restore(&mut self, at: usize) -> Option<f64> {
         let moment = &self.saved[at];
         self.crowd.restore(&moment.crowd).ok()?;
-        self.actors.clone_from(&moment.actors);
+        let before = std::mem::replace(&mut self.actors, moment.actors.clone());
         for actor in &mut self.actors {
-            // No motion connects it with what it was.
+            // What is alive in both stays. No motion connects others with what they were.
+            let alive = |it: &&Actor| (it.id, it.character) == (actor.id, actor.character);
             self.keys += 1;
-            (actor.key, actor.missed) = (self.keys, false);
+            (actor.key, actor.missed) = match before.iter().find(alive) {
+                Some(same) => (same.key, same.missed),
+                None => (self.keys, false),
+            };
         }
         Some(moment.crowd.time_s())
     }
