@@ -6,7 +6,7 @@ use crate::crowd::instances::snapshot::{CrowdSnapshot, Members, SavedAppearance,
 use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 #[cfg(doc)]
-use crate::crowd::{InstanceMut, SkinningStage};
+use crate::crowd::{Instance, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
