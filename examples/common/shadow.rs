@@ -146,12 +146,7 @@ impl ShadowImage {
 
     /// The mapping from the world to the shadow map, for a camera's view.
     pub(crate) fn shadow(&self) -> Shadow {
-        let mut shadow = Shadow {
-            layers: 1,
-            ..Shadow::default()
-        };
-        shadow.clip_from_world[0] = self.clip_from_world;
-        shadow
+        Shadow::of(&[self.view()])
     }
 
     /// Clears the map and begins rendering.

@@ -2,7 +2,7 @@
 
 use crate::{DEPTH, SKY, Scene, texture};
 use throng::glam::{Affine3A, Vec3, camera::rh};
-use throng::{CrowdDesc, Lighting, PassId, PassKind, Spawn, View, builtin};
+use throng::{CrowdDesc, Lighting, PassId, PassKind, Shadow, Spawn, View, builtin};
 use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, Result};
 use wgpu::*;
 
@@ -47,9 +47,9 @@ impl Show {
             * rh::view::look_at_mat4(eye, Vec3::Y * 0.8, Vec3::Y);
         let light = rh::proj::directx::orthographic(-9.0, 9.0, -9.0, 9.0, 1.0, 40.0)
             * rh::view::look_at_mat4(sun, Vec3::NEG_Z * 2.0, Vec3::Y);
-        let shadow = Some(throng_wgpu::shadow(&[light]));
-        let view = View { shadow, ..throng_wgpu::view(camera, eye, size) };
         let from_sun = throng_wgpu::view(light, sun, self.map.texture().size());
+        let shadow = Some(Shadow::of(&[from_sun]));
+        let view = View { shadow, ..throng_wgpu::view(camera, eye, size) };
         self.crowd.update(time_s)?;
         let mut frame = self.crowd.begin_frame(time_s)?;
         let views = frame.prepare(&[view, from_sun])?;

@@ -242,6 +242,39 @@ pub struct Shadow {
 impl Shadow {
     /// The largest number of layers of a shadow map.
     pub const MAX_LAYERS: usize = GpuView::SHADOW_LAYERS;
+
+    /// The layers that were drawn with these views: one for each of their eyes.
+    ///
+    /// They are all [flipped](View::flip_y) or not, as the first is. With more than
+    /// [`Self::MAX_LAYERS`], a view with this shadow is refused.
+    ///
+    /// ```
+    /// use throng::ash::vk::Extent2D;
+    /// use throng::glam::{Mat4, Vec3};
+    /// use throng::{Shadow, View};
+    ///
+    /// let light = View::new(Mat4::IDENTITY, Vec3::Z, Extent2D { width: 1024, height: 1024 });
+    /// let mut camera = View::new(Mat4::IDENTITY, Vec3::Z, Extent2D { width: 1280, height: 720 });
+    /// camera.shadow = Some(Shadow::of(&[light]));
+    /// ```
+    #[must_use]
+    pub fn of(views: &[View]) -> Self {
+        let mut shadow = Self {
+            flip_y: views.first().is_some_and(|view| view.flip_y),
+            ..Self::default()
+        };
+        let further = |view: &View| view.more_eyes.into_iter().flatten();
+        let eyes = views
+            .iter()
+            .flat_map(|view| core::iter::once(view.eye).chain(further(view)));
+        for (layer, eye) in eyes.enumerate() {
+            if let Some(clip_from_world) = shadow.clip_from_world.get_mut(layer) {
+                *clip_from_world = eye.clip_from_world;
+            }
+            shadow.layers += 1;
+        }
+        shadow
+    }
 }
 
 impl Default for Shadow {

@@ -87,15 +87,21 @@ pub struct AnimateDispatch<'a> {
     pub morphs: vk::DeviceAddress,
     /// The number of jobs.
     pub count: AnimateJobs,
-    /// The time to pose them at, since the epoch of their plays.
-    pub now: GpuTime,
+    /// The time to pose them at, in seconds of the animator's clock.
+    ///
+    /// It is rounded to 0.12 nanoseconds, and at most 2²⁹ seconds (17 years) before or after the
+    /// epoch: others become the farthest time, and NaN the epoch.
+    pub now_s: f64,
+    /// The epoch of their plays, as given to
+    /// [`Animator::gpu_plays`](crate::animator::Animator::gpu_plays).
+    pub epoch_s: f64,
 }
 
 /// The compute pipelines that pose instances and write their palettes and morph weights.
 ///
 /// One workgroup poses one instance, from the same data as the CPU: its plays, packed clips and
 /// masks. What a palette moves differs from the CPU's by at most 5e-6 of the model's size, at any
-/// time within [`GpuTime`]'s limits, if no chain has more than 20 joints. Longer ones round more.
+/// time within 2²⁹ seconds of the epoch, if no chain has more than 20 joints. Longer ones round more.
 ///
 /// It is for engines that do not use a crowd. On a software device, use
 /// [`Animator::palettes`](crate::animator::Animator::palettes), which is much faster there.
@@ -106,8 +112,7 @@ pub struct AnimateDispatch<'a> {
 /// use throng::ash::vk;
 /// use throng::Result;
 /// use throng::gpu::{
-///     AnimateDispatch, AnimateJobs, AnimatePipeline, AnimationTables, Device, GpuPlay, GpuTime,
-///     PosedBy,
+///     AnimateDispatch, AnimateJobs, AnimatePipeline, AnimationTables, Device, GpuPlay, PosedBy,
 /// };
 ///
 /// /// When something else plays on an actor: its plays, or false if only the CPU can pose it.
@@ -126,8 +131,10 @@ pub struct AnimateDispatch<'a> {
 ///     (plays, palettes, morphs): (u64, u64, u64),
 ///     (now_s, epoch_s): (f64, f64),
 /// ) {
-///     let (count, now) = (AnimateJobs::Count(count), GpuTime::new(now_s, epoch_s));
-///     let dispatch = AnimateDispatch { tables, plays, jobs, palettes, morphs, count, now };
+///     let count = AnimateJobs::Count(count);
+///     let dispatch = AnimateDispatch {
+///         tables, plays, jobs, palettes, morphs, count, now_s, epoch_s
+///     };
 ///     unsafe { pipeline.record(device, cmd, &dispatch) };
 ///     // Then a barrier from COMPUTE_SHADER, SHADER_STORAGE_WRITE to what reads the palettes.
 /// }
@@ -238,7 +245,7 @@ impl AnimatePipeline {
             palettes: dispatch.palettes,
             morphs: dispatch.morphs,
             counted,
-            now: dispatch.now.words(),
+            now: GpuTime::new(dispatch.now_s, dispatch.epoch_s).words(),
             most,
             still_clip,
         };

@@ -165,7 +165,8 @@ impl Crowd {
     /// Sets the shadow map that passes with [`PassDesc::shadow_map`] sample.
     ///
     /// It is a square depth texture with the usages `RENDER_ATTACHMENT` and `TEXTURE_BINDING`, one
-    /// mip level, one sample, and a layer for each of a view's [shadow layers](crate::shadow()).
+    /// mip level, one sample, and a layer for each of a view's
+    /// [shadow layers](throng::Shadow).
     /// Draw into views of its layers with a pass of kind [`Shadow`](throng::PassKind::Shadow). It
     /// may also be drawn into and sampled by the program's own pipelines.
     ///

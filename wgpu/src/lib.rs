@@ -97,7 +97,7 @@ pub use frame::Frame;
 pub use gpu::Gpu;
 pub use material::MaterialDesc;
 pub use pass::{AfterPrepass, PassDesc};
-pub use space::{shadow, view};
+pub use space::view;
 
 /// The examples of README.md are compiled as tests.
 #[cfg(doctest)]

@@ -193,7 +193,7 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
     let mut pictures = Vec::new();
     for shaded in [false, true, true] {
         let camera = View {
-            shadow: shaded.then(|| throng_wgpu::shadow(&[light_from_world()])),
+            shadow: shaded.then(|| throng::Shadow::of(&[light])),
             lighting: throng::Lighting {
                 sun_direction: SUN,
                 ..throng::Lighting::default()

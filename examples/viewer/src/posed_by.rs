@@ -6,7 +6,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{
     AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, AnimationTables, CpuReason, Device,
-    GpuPlay, GpuTime, PosedBy, Upload,
+    GpuPlay, PosedBy, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{
@@ -55,8 +55,9 @@ pub(crate) fn measure(
     if let PosedBy::Cpu(reason) = posed_by {
         return Ok(Some(on_cpu(reason)));
     }
-    let now = GpuTime::new(animator.now_s(), now_s);
-    let bytes = palette(context, (character, method), &plays, now)?;
+    // Plays are counted from the picture's time.
+    let times = (animator.now_s(), now_s);
+    let bytes = palette(context, (character, method), &plays, times)?;
     let format = PaletteFormat::of(character, method)?;
     let of_gpu = match format {
         PaletteFormat::Mat3x4 => vertices::<Mat3x4>(character, &bytes, weights),
@@ -86,7 +87,7 @@ fn palette(
     context: &mut Context,
     (character, method): (&Character, SkinningMethod),
     plays: &[GpuPlay],
-    now: GpuTime,
+    (now_s, epoch_s): (f64, f64),
 ) -> Result<Vec<u8>> {
     // SAFETY: the device outlives this function, and everything is destroyed in it.
     let device = unsafe { context.gpu_device() };
@@ -99,7 +100,13 @@ fn palette(
         method,
     );
     let made = tables.map_err(Into::into).and_then(|mut tables| {
-        let read = run(context, &device, (&tables, &mut upload), plays, now);
+        let read = run(
+            context,
+            &device,
+            (&tables, &mut upload),
+            plays,
+            (now_s, epoch_s),
+        );
         context.wait_idle()?;
         // SAFETY: the device is idle.
         unsafe { tables.destroy(&device, &mut context.allocator()) };
@@ -115,7 +122,7 @@ fn run(
     device: &Device,
     (tables, upload): (&AnimationTables, &mut Upload),
     plays: &[GpuPlay],
-    now: GpuTime,
+    (now_s, epoch_s): (f64, f64),
 ) -> Result<Vec<u8>> {
     let mut pipeline = AnimatePipeline::new(device)?;
     // SAFETY: it is the pipeline's device.
@@ -136,7 +143,7 @@ fn run(
             (&pipeline, tables, upload),
             (&mut buffer, plays_at),
             plays,
-            now,
+            (now_s, epoch_s),
         );
         context.wait_idle()?;
         read
@@ -152,7 +159,7 @@ fn dispatch(
     (pipeline, tables, upload): (&AnimatePipeline, &AnimationTables, &mut Upload),
     (buffer, plays_at): (&mut Buffer, u64),
     plays: &[GpuPlay],
-    now: GpuTime,
+    (now_s, epoch_s): (f64, f64),
 ) -> Result<Vec<u8>> {
     let job = AnimateJob {
         first_play: 0,
@@ -172,7 +179,8 @@ fn dispatch(
         plays: start + plays_at,
         morphs: start,
         count: AnimateJobs::Count(1),
-        now,
+        now_s,
+        epoch_s,
     };
     // SAFETY: the command buffer is recording, and is submitted and waited for at once. The buffer
     // has what the stage reads, and space for a palette.

@@ -3,7 +3,6 @@
 use crate::crowd::Crowd;
 use crate::crowd::frame::Frame;
 use crate::crowd::memory::buffers::DEFORMS;
-use crate::gpu::GpuTime;
 use crate::gpu::constants::{CHUNK, JOB_WORDS, POSE_WORDS};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
 use ash::vk;
@@ -61,7 +60,7 @@ impl Frame<'_> {
         if !poses.poses_any() {
             return;
         }
-        let now = GpuTime::new(crowd.shown_s, poses.epoch_s(crowd.shown_s));
+        let epoch_s = poses.epoch_s(crowd.shown_s);
         let device = &crowd.device;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive. The stage compact wrote jobs with the records of
@@ -93,7 +92,8 @@ impl Frame<'_> {
                         buffer: work.buffer.handle,
                         offset: command,
                     },
-                    now,
+                    now_s: crowd.shown_s,
+                    epoch_s,
                 };
                 pipeline.record(device, cmd, &dispatch);
             }

@@ -164,7 +164,8 @@ impl SharedPoses {
                     clip: number,
                     steps: clip.steps.map_or(0, |steps| steps.count),
                 },
-                now: GpuTime::new(0.0, 0.0),
+                now_s: 0.0,
+                epoch_s: 0.0,
             };
             // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The
             // rows of the clip hold a palette for each step and one more.

@@ -21,8 +21,7 @@ mod words;
 
 pub use buffer::{AnimateVariant, AnimationTables};
 pub use play::GpuPlay;
-pub use time::GpuTime;
-pub(crate) use time::words;
+pub(crate) use time::{GpuTime, words};
 pub(crate) use words::span;
 
 /// The most clips that shaders blend.

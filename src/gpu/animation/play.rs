@@ -67,9 +67,10 @@ impl GpuPlay {
     /// compute, unless the speed is changing.
     ///
     /// `clip` is the clip that the record plays. The first frame is at 0. If it is the only one, an
-    /// interval is a second.
+    /// interval is a second. `epoch_s` is that of the record.
     #[must_use]
-    pub fn position(&self, clip: &Clip, now: GpuTime) -> f64 {
+    pub fn position(&self, clip: &Clip, now_s: f64, epoch_s: f64) -> f64 {
+        let now = GpuTime::new(now_s, epoch_s);
         let timing = &clip.timing;
         let steps = timing.steps_per_s();
         let position = self.fixed_position(now, fixed(timing.end_s * steps));

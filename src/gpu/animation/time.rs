@@ -13,17 +13,9 @@ const MAX_S: f64 = (1_u64 << 29) as f64;
 /// The epoch is any time of the animator's clock, such as that of the first frame. It is the same
 /// for all [`GpuPlay`](super::GpuPlay)s that a dispatch reads. Times are exact to 0.12 nanoseconds,
 /// and may be up to 2²⁹ seconds (17 years) before or after it.
-///
-/// ```
-/// use throng::gpu::GpuTime;
-///
-/// let (epoch_s, now_s) = (10.0, 12.5);
-/// let time = GpuTime::new(now_s, epoch_s);
-/// assert_eq!(time.seconds(epoch_s), now_s);
-/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct GpuTime {
+pub(crate) struct GpuTime {
     /// Low word first.
     words: [u32; 2],
 }
@@ -32,8 +24,7 @@ impl GpuTime {
     /// The tick next to `now_s`, a time of the animator in seconds.
     ///
     /// Times that are too far from the epoch become the farthest time, and NaN the epoch.
-    #[must_use]
-    pub fn new(now_s: f64, epoch_s: f64) -> Self {
+    pub(crate) fn new(now_s: f64, epoch_s: f64) -> Self {
         let since_s = now_s - epoch_s;
         let since_s = if since_s.is_nan() { 0.0 } else { since_s };
         let ticks = (since_s.clamp(-MAX_S, MAX_S) * TICKS_PER_S).round();
@@ -47,8 +38,7 @@ impl GpuTime {
     }
 
     /// The time in seconds of the animator's clock.
-    #[must_use]
-    pub fn seconds(&self, epoch_s: f64) -> f64 {
+    pub(crate) fn seconds(&self, epoch_s: f64) -> f64 {
         epoch_s + self.ticks() as f64 / TICKS_PER_S
     }
 

@@ -18,7 +18,7 @@ use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, PoseReference,
 };
-use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
+use throng::gpu::{AnimationTables, CpuReason, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive};
 use throng::motion::{Ease, LoopMode};
@@ -207,7 +207,7 @@ fn compare(setup: &mut Setup, name: &str, character: &Character, method: Skinnin
     let mut farthest = 0.0_f32;
     for later_s in [0.0, 0.017, 0.3, 1.7, 20.3, DAY_S, 30.0 * DAY_S] {
         animator.update(now_s + later_s).unwrap();
-        let now = GpuTime::new(now_s + later_s, epoch_s);
+        let now = (now_s + later_s, epoch_s);
         let posed = runner.run(setup, &taken, now, later_s == 0.3);
         for (actor, weights) in taken.actors.iter().zip(&posed.weights) {
             farthest = farthest.max(apart(&animator, *actor, weights.as_deref()));

@@ -11,7 +11,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::gpu::{
     AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, AnimationTables, CpuReason, Device,
-    GpuPlay, GpuTime, PosedBy, Upload,
+    GpuPlay, PosedBy, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::QuatOffset;
@@ -146,7 +146,7 @@ impl Runner {
         &self,
         setup: &mut Setup,
         taken: &Taken,
-        now: GpuTime,
+        (now_s, epoch_s): (f64, f64),
         indirect: bool,
     ) -> Posed {
         let (count, bytes) = (taken.actors.len(), self.tables.palette_bytes());
@@ -190,7 +190,8 @@ impl Runner {
             } else {
                 AnimateJobs::Count(count as u32)
             },
-            now,
+            now_s,
+            epoch_s,
         };
         let (device, pipeline) = (&self.device, &self.pipeline);
         setup

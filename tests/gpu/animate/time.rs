@@ -2,7 +2,7 @@
 
 use crate::reference::rng::Rng;
 use throng::animator::{Animator, Play};
-use throng::gpu::{GpuTime, PosedBy};
+use throng::gpu::PosedBy;
 use throng::motion::LoopMode;
 
 /// Binary places of exact times. Speeds have 10, ticks 32, and durations are in `f32`.
@@ -58,13 +58,14 @@ fn clip_times_are_exact_at_any_age() {
         let posed_by = animator.gpu_plays(actor, epoch_s, &mut plays).unwrap();
         assert_eq!((posed_by, plays.len()), (PosedBy::Gpu, 1));
         for age_s in [0.0, dyadic(0.0, 4.0, rng), dyadic(0.0, 9e4, rng), DAYS_30_S] {
-            let now = GpuTime::new(taken_s + age_s, epoch_s);
-            let now_s = now.seconds(epoch_s);
+            // As shaders have it: in ticks of 2⁻³² s.
+            let ticks = ((taken_s + age_s - epoch_s) * 2_f64.powi(32)).round();
+            let now_s = epoch_s + ticks / 2_f64.powi(32);
             let elapsed = exact(now_s) - exact(start_s);
             let unwrapped = exact(offset_s) + elapsed / 1024 * (speed * 1024.0) as i128;
             let duration = exact(clip.duration_s());
             let wanted = folded(mode, unwrapped, duration) as f64 / 2_f64.powi(PLACES);
-            let got_s = plays[0].position(clip, now) / clip.report().rate_hz;
+            let got_s = plays[0].position(clip, now_s, epoch_s) / clip.report().rate_hz;
             let mut off_s = (got_s - wanted).abs();
             if mode == LoopMode::Loop {
                 // Both sides of the seam are right within rounding.
