@@ -26,7 +26,7 @@ pub(crate) struct ScatterPush {
 pub(crate) struct ShiftPush {
     /// The offset of the origin, and 0.
     pub(crate) offset: [f32; 4],
-    /// What rounding left of the offset, and 0.
+    /// The remainder of the offset after rounding, and 0.
     pub(crate) rest: [f32; 4],
     /// The number of records of the table.
     pub(crate) count: u32,

@@ -11,7 +11,7 @@ pub(crate) struct Shift {
     pub(crate) offset: DVec3,
     /// The offset in 32 bits.
     pub(crate) high: Vec3,
-    /// What rounding left of the offset. Usually it is 0.
+    /// The remainder of the offset after rounding. Usually it is 0.
     pub(crate) low: Vec3,
 }
 
