@@ -3,7 +3,7 @@
 //! Each thread has its own counts and its own failing calls. A test has a thread of its own, and
 //! makes all its calls on it, so tests may run side by side.
 
-use crate::objects::{DEVICES, INSTANCES, MEMORY, MESSENGERS, PIPELINES, count, forget};
+use crate::objects::{DEVICES, EVENTS, INSTANCES, MEMORY, MESSENGERS, PIPELINES, count, forget};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::transmute;
@@ -33,10 +33,11 @@ thread_local! {
 }
 
 /// The calls that the specification lets answer `VK_ERROR_DEVICE_LOST`.
-pub(crate) const LOSABLE: [&str; 8] = [
+pub(crate) const LOSABLE: [&str; 9] = [
     "vkAcquireNextImageKHR",
     "vkCreateSwapchainKHR",
     "vkDeviceWaitIdle",
+    "vkGetEventStatus",
     "vkGetQueryPoolResults",
     "vkQueuePresentKHR",
     "vkQueueSubmit2",
@@ -253,6 +254,7 @@ creators! {
     create_command_pool "vkCreateCommandPool" 11;
     create_fence "vkCreateFence" 12;
     create_semaphore "vkCreateSemaphore" 13;
+    create_event "vkCreateEvent" EVENTS;
     create_device "vkCreateDevice" DEVICES;
     create_messenger "vkCreateDebugUtilsMessengerEXT" MESSENGERS;
 }
@@ -272,6 +274,7 @@ destroyers! {
     destroy_command_pool "vkDestroyCommandPool" 11;
     destroy_fence "vkDestroyFence" 12;
     destroy_semaphore "vkDestroySemaphore" 13;
+    destroy_event "vkDestroyEvent" EVENTS;
     destroy_messenger "vkDestroyDebugUtilsMessengerEXT" MESSENGERS;
 }
 
@@ -305,6 +308,7 @@ calls! {
         (instance: Handle, number: In, out: In) None;
     get_physical_device_image_format_properties "vkGetPhysicalDeviceImageFormatProperties"
         (device: Handle, format: i32, kind: i32, tiling: i32, usage: u32, flags: u32, out: In) None;
+    get_event_status "vkGetEventStatus" (device: Handle, event: u64) None;
     get_query_pool_results "vkGetQueryPoolResults"
         (device: Handle, pool: u64, first: u32, number: u32, size: usize, out: In, stride: u64,
          flags: u32) None;
@@ -312,6 +316,7 @@ calls! {
         (device: Handle, memory: u64, offset: u64, size: u64, flags: u32, out: In) None;
     queue_submit2 "vkQueueSubmit2" (queue: Handle, number: u32, infos: In, fence: u64) None;
     reset_command_pool "vkResetCommandPool" (device: Handle, pool: u64, flags: u32) None;
+    reset_event "vkResetEvent" (device: Handle, event: u64) None;
     reset_fences "vkResetFences" (device: Handle, number: u32, fences: In) None;
     set_name "vkSetDebugUtilsObjectNameEXT" (device: Handle, info: In) None;
     wait_for_fences "vkWaitForFences"

@@ -103,6 +103,7 @@ fn what_is_forgotten_is_named() {
             "PIPELINE \"throng pass\"",
             "PIPELINE \"throng scatter\"",
             "PIPELINE \"throng shift\"",
+            "EVENT \"throng frame\"",
             "PIPELINE \"throng skin\"",
         ];
         if config.profile {

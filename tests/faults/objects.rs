@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-pub(crate) const KINDS: usize = 19;
+pub(crate) const KINDS: usize = 20;
 pub(crate) const PIPELINES: usize = 9;
 pub(crate) const MEMORY: usize = 10;
 pub(crate) const SURFACES: usize = 14;
@@ -12,6 +12,7 @@ pub(crate) const SWAPCHAINS: usize = 15;
 pub(crate) const INSTANCES: usize = 17;
 pub(crate) const DEVICES: usize = 16;
 pub(crate) const MESSENGERS: usize = 18;
+pub(crate) const EVENTS: usize = 19;
 const NAMES: [&str; KINDS] = [
     "buffers",
     "images",
@@ -32,6 +33,7 @@ const NAMES: [&str; KINDS] = [
     "devices",
     "instances",
     "messengers",
+    "events",
 ];
 thread_local! {
     static LIVE: Cell<[i64; KINDS]> = const { Cell::new([0; KINDS]) };

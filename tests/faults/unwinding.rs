@@ -113,6 +113,7 @@ fn a_crowd_that_is_not_made_leaves_nothing() {
             "vkCreateComputePipelines",
             "vkCreateDescriptorPool",
             "vkCreateDescriptorSetLayout",
+            "vkCreateEvent",
             "vkCreatePipelineLayout",
             "vkCreateShaderModule",
             "vkMapMemory",
