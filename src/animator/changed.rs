@@ -55,12 +55,6 @@ impl Animator {
         self.actors[actor].sphere
     }
 
-    /// The skinning method that bounding spheres are for.
-    #[must_use]
-    pub fn skinning_method(&self) -> SkinningMethod {
-        self.bounds.method
-    }
-
     /// Takes the list of the actors that changed since the last call, each once, in no order.
     ///
     /// An actor is in it if anything but the passing of time may have changed its pose, its play

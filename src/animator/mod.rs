@@ -360,23 +360,11 @@ impl Animator {
         Ok(())
     }
 
-    /// The time that poses are evaluated for, in seconds.
-    #[must_use]
-    pub fn shown_s(&self) -> f64 {
-        self.shown_s
-    }
-
     /// Sets the threads that evaluate poses.
     pub fn set_threads(&mut self, threads: Threads) {
         self.threads = threads;
         self.schedule.warmed = 0;
         self.warm();
-    }
-
-    /// The threads that evaluate poses.
-    #[must_use]
-    pub fn threads(&self) -> &Threads {
-        &self.threads
     }
 
     /// Evaluates poses with another SIMD level than the best of the CPU.

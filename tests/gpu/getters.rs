@@ -78,18 +78,22 @@ fn what_was_set_can_be_asked_for() {
         assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(true));
         assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(u32::MAX));
         assert_eq!(crowd.instance(id).map(|it| it.character()), Ok(two));
-        let weights = |crowd: &Crowd| -> Vec<_> { crowd.live(id).morph_overrides().collect() };
-        assert_eq!(weights(&crowd), [None, None]);
+        let weights = |crowd: &Crowd| {
+            let mut weights = [f32::NAN; 2];
+            crowd.live(id).morph_weights(&mut weights).unwrap();
+            weights
+        };
+        let rest = weights(&crowd);
         crowd
             .live_mut(id)
             .set_morph_weight(Id::new(1), Some(0.5))
             .unwrap();
-        assert_eq!(weights(&crowd), [None, Some(0.5)]);
+        assert_eq!(weights(&crowd), [rest[0], 0.5]);
         crowd
             .live_mut(id)
-            .set_morph_weights(&[Some(0.0), None])
+            .set_morph_weights(&[Some(0.25), None])
             .unwrap();
-        assert_eq!(weights(&crowd), [Some(0.0), None]);
+        assert_eq!(weights(&crowd), [0.25, rest[1]]);
         let all: BTreeSet<u32> = crowd
             .instances()
             .map(|id| crowd.live(id).table_index())

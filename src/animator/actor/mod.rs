@@ -283,14 +283,6 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.ground_velocity().length()
     }
 
-    /// The size that root motion is scaled by: metres of the world per metre of the character.
-    ///
-    /// It is 1 if root motion is ignored.
-    #[must_use]
-    pub fn root_scale(&self) -> f64 {
-        self.state().root.as_ref().map_or(1.0, |root| root.scale)
-    }
-
     /// The pose that the caller set, as it was given, with rotations of unit length.
     ///
     /// `None` if it shows none. One that is fading out still counts.
@@ -330,16 +322,6 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         expect_len("morph weights", out.len(), need)?;
         self.animator.write_weights(self.id.index, out);
         Ok(())
-    }
-
-    /// The overrides of its morph weights.
-    ///
-    /// There is one entry for each weight of its character. `None` means that the clips and the
-    /// rest pose decide the weight.
-    pub fn morph_overrides(&self) -> impl ExactSizeIterator<Item = Option<f32>> + '_ {
-        let weights = self.state().weights.as_ref();
-        let overridden = move |index| weights?.overridden(index);
-        (0..self.library().morph_weights.len()).map(overridden)
     }
 
     /// A sphere that contains it in every pose of what it plays, in character space.

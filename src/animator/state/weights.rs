@@ -65,10 +65,6 @@ impl Weights {
         self.set[index] = weight;
     }
 
-    pub(crate) fn overridden(&self, index: usize) -> Option<f32> {
-        self.set.get(index).copied().flatten()
-    }
-
     pub(crate) fn set_expression(&mut self, count: usize, index: usize, weight: f32) {
         self.expressions.resize(count, 0.0);
         self.expressions[index] = weight;

@@ -221,20 +221,6 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         Ok(hidden & loaded.part_bits(part.into())? == 0)
     }
 
-    /// Its parts that are hidden.
-    pub fn hidden_parts(&self) -> impl Iterator<Item = PartId> + '_ {
-        let hidden = self.scene().visibility.hidden(self.id().index);
-        let loaded = self.scene().characters.get(self.character()).ok();
-        let rigs = loaded.into_iter().map(|loaded| &loaded.rig);
-        rigs.flat_map(move |rig| {
-            let parts = rig.parts().map(|(part, _)| part);
-            parts.filter(move |part| {
-                let bits = rig.part_bits(*part).unwrap_or(0);
-                bits != 0 && hidden & bits == bits
-            })
-        })
-    }
-
     /// The attachment: parent, socket and offset. `None` if it is not attached.
     #[must_use]
     pub fn attachment(&self) -> Option<Attachment<'static>> {
