@@ -108,7 +108,7 @@ fn errors_about_options_name_the_file_or_the_option() {
         packing,
         ..ImportOptions::default()
     });
-    bound.says("clip error_m: must be positive and finite");
+    bound.says("clip error_m: -1 must be more than 0");
 }
 
 #[test]
