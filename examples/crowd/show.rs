@@ -104,7 +104,7 @@ pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     ContextDesc {
         app_name: "throng crowd",
-        validation: if args.validate { true } else { false },
+        validation: args.validate,
         sampler_anisotropy: !args.no_anisotropy,
         ..ContextDesc::default()
     }

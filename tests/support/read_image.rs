@@ -67,6 +67,8 @@ pub unsafe fn read_image(context: &Context, read: &ImageRead) -> Result<Vec<u8>>
             .dst_access_mask(after.1)
             .new_layout(after.2)
     };
+    // SAFETY: `cmd` is recording, the image is as `read` describes it, by this function's contract,
+    // and the buffer has space for it.
     context.submit_and_wait(|device, cmd| unsafe {
         let barriers = [transition(all, copied)];
         let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);

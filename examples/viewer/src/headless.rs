@@ -105,7 +105,7 @@ fn studio<T>(
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     ContextDesc {
         app_name: "throng viewer",
-        validation: if args.validate { true } else { false },
+        validation: args.validate,
         ..ContextDesc::default()
     }
 }

@@ -347,11 +347,7 @@ fn both_eyes_see_the_shadows_of_the_sun() {
             .map(|half| rh::proj::vulkan::orthographic(-half, half, -half, half, 0.1, 30.0) * look);
         let mut lights = View::new(clips[0], sun * 10.0, EXTENT);
         lights.more_eyes[0] = Some(Eye::new(clips[1], sun * 10.0));
-        let mut shadow = Shadow {
-            layers: 2,
-            ..Shadow::default()
-        };
-        shadow.clip_from_world[..2].copy_from_slice(&clips);
+        let shadow = Shadow::of(&[lights]);
         let eye = |x| view(Vec3::new(x, 1.4, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
         let mut seen = View {
             shadow: Some(shadow),
