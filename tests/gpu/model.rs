@@ -68,6 +68,8 @@ struct Member {
     visible: bool,
     mask: u32,
     attached: Option<Attached>,
+    /// The number of restores before it was spawned, or before the one that brought it back.
+    born: usize,
 }
 
 /// The parent of an attached instance.
@@ -128,7 +130,7 @@ struct Part {
     lives: BTreeMap<u32, Life>,
 }
 
-/// An instance between two restores: nothing connects its motion before and after one.
+/// An instance, and its [`Member::born`]: nothing connects the motion of two with one id.
 type Life = (InstanceId, usize);
 
 /// The data that a frame in flight should have seen.

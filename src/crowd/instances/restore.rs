@@ -3,6 +3,7 @@
 use crate::animator::{ActorId, Animator, AnimatorSnapshot};
 use crate::crowd::characters::loaded::NewInstance;
 use crate::crowd::instances::snapshot::{CrowdSnapshot, Members, SavedAppearance, SavedInstance};
+use crate::crowd::instances::state::is_flipped;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 #[cfg(doc)]
@@ -113,11 +114,19 @@ impl Scene {
         self.poses.scratch.retain(from.instances.len());
         self.picture.clear();
         if !self.attachments.are(&from.attachments) {
-            for index in self.attachments.gpu.placed() {
-                // The CPU's record is not what the GPU has.
-                self.instances.changed.add(index);
-            }
+            let mut placed = core::mem::take(&mut self.poses.scratch.actors);
+            placed.clear();
+            placed.extend(self.attachments.gpu.placed());
             self.attachments.restore(&from.attachments);
+            for index in &placed {
+                if let Some(id) = self.instances.id(*index) {
+                    // The CPU's record is not what the GPU has, and its flag was a guess.
+                    let world = self.instances[*index].record.world_from_model;
+                    self.set_flipped(id, is_flipped(&world.to_affine()));
+                    self.instances.changed.add(*index);
+                }
+            }
+            self.poses.scratch.actors = placed;
         }
     }
 

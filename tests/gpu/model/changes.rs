@@ -127,10 +127,15 @@ impl Model {
                 animator.update(saved.now_s).unwrap();
             }
         }
-        self.members.clone_from(&saved.members);
+        let before = std::mem::replace(&mut self.members, saved.members.clone());
         self.dead.clone_from(&saved.dead);
         self.now_s = saved.now_s;
         self.restored += 1;
+        for member in &mut self.members {
+            // What is alive in both stays.
+            let same = |it: &&Member| (it.id, it.character) == (member.id, member.character);
+            member.born = before.iter().find(same).map_or(self.restored, |it| it.born);
+        }
         for (id, member) in self.members.iter().map(|it| (it.id, it)) {
             let Some(to) = member.attached else { continue };
             let told = crowd.live(id).attachment().unwrap();

@@ -166,7 +166,7 @@ impl Model {
         let of_kind = self.members.iter().filter(|m| m.character == kind);
         let life = |member: &Member| {
             let index = crowd.live(member.id).table_index();
-            (index, (member.id, self.restored))
+            (index, (member.id, member.born))
         };
         of_kind.map(life).collect()
     }

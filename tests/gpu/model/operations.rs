@@ -103,6 +103,7 @@ impl Model {
             visible: true,
             mask: u32::MAX,
             attached: None,
+            born: self.restored,
         });
     }
 
