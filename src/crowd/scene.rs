@@ -5,7 +5,7 @@ use crate::crowd::SkinningStage;
 use crate::crowd::animators::Animators;
 use crate::crowd::characters::list::Characters;
 use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
-use crate::crowd::instances::attachments::Attachments;
+use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
 use crate::crowd::instances::picture::Picture;
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
@@ -136,6 +136,35 @@ impl Scene {
             self.characters.chunks.remove(slot);
         }
         Some(character)
+    }
+
+    /// Takes over the table and the attachments of a snapshot. What it does not have was removed.
+    pub(crate) fn restore_table(
+        &mut self,
+        generations: impl ExactSizeIterator<Item = u32>,
+        free_indices: &[u32],
+        attachments: &[SavedAttachment],
+    ) {
+        let len = generations.len();
+        self.instances.set_table(generations, free_indices);
+        self.visibility.set_len(len);
+        self.poses.scratch.retain(len);
+        self.picture.clear();
+        if !self.attachments.are(attachments) {
+            let mut placed = core::mem::take(&mut self.poses.scratch.actors);
+            placed.clear();
+            placed.extend(self.attachments.gpu.placed());
+            self.attachments.restore(attachments);
+            for index in &placed {
+                if let Some(id) = self.instances.id(*index) {
+                    // The CPU's record is not what the GPU has, and its flag was a guess.
+                    let world = self.instances[*index].record.world_from_model;
+                    self.set_flipped(id, is_flipped(&world.to_affine()));
+                    self.instances.changed.add(*index);
+                }
+            }
+            self.poses.scratch.actors = placed;
+        }
     }
 
     /// Grows to capacities, those of the work buffer among them, so that frames allocate nothing.

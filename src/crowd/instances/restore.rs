@@ -3,7 +3,6 @@
 use crate::animator::{ActorId, Animator, AnimatorSnapshot};
 use crate::crowd::characters::loaded::NewInstance;
 use crate::crowd::instances::snapshot::{CrowdSnapshot, Members, SavedAppearance, SavedInstance};
-use crate::crowd::instances::state::is_flipped;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 #[cfg(doc)]
@@ -109,25 +108,7 @@ impl Scene {
         }
         self.flags = flags;
         let generations = from.instances.iter().map(|saved| saved.generation);
-        self.instances.set_table(generations, &from.free);
-        self.visibility.set_len(from.instances.len());
-        self.poses.scratch.retain(from.instances.len());
-        self.picture.clear();
-        if !self.attachments.are(&from.attachments) {
-            let mut placed = core::mem::take(&mut self.poses.scratch.actors);
-            placed.clear();
-            placed.extend(self.attachments.gpu.placed());
-            self.attachments.restore(&from.attachments);
-            for index in &placed {
-                if let Some(id) = self.instances.id(*index) {
-                    // The CPU's record is not what the GPU has, and its flag was a guess.
-                    let world = self.instances[*index].record.world_from_model;
-                    self.set_flipped(id, is_flipped(&world.to_affine()));
-                    self.instances.changed.add(*index);
-                }
-            }
-            self.poses.scratch.actors = placed;
-        }
+        self.restore_table(generations, &from.free, &from.attachments);
     }
 
     /// Returns true if an instance of this generation and character is alive, with this actor.
