@@ -54,7 +54,8 @@ impl RawCharacter {
     /// ```
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
-    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions { curves: true, ..ImportOptions::default() })?;
+    /// let options = ImportOptions { curves: true, ..ImportOptions::default() };
+    /// let mannequin = RawCharacter::mannequin().build(&options)?;
     /// assert_eq!(mannequin.curves().len(), mannequin.clips().len());
     /// # Ok::<(), throng::Error>(())
     /// ```

@@ -22,8 +22,10 @@ impl CurveClip {
     /// of the sphere, and cubic Hermite splines with rotations normalised afterwards.
     ///
     /// ```
-    /// let options = throng::import::ImportOptions { curves: true, ..throng::import::ImportOptions::default() };
-    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let options = ImportOptions { curves: true, ..ImportOptions::default() };
+    /// let character = RawCharacter::mannequin().build(&options)?.character;
     /// let walk = &character.curves()[character.clip("Walk")?.index()];
     /// let mut local = character.skeleton().rest_pose();
     /// walk.sample(0.25, &mut local)?;

@@ -414,8 +414,9 @@ impl View {
     /// Checks the view against the device's limits.
     ///
     /// # Errors
-    /// [`Error::Argument`] for values that are not finite, a singular matrix, an empty viewport, one
-    /// that exceeds the device's limits, a sun without direction, or eyes that do not fit together.
+    /// [`Error::Argument`] for values that are not finite, a singular matrix, an empty viewport,
+    /// one that exceeds the device's limits, a sun without direction, or eyes that do not fit
+    /// together.
     pub(crate) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.eye.is_finite() {

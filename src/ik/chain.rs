@@ -50,7 +50,8 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with the limit of its rotation.
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with the limit of its
+    /// rotation.
     ///
     /// Each joint lies below the one before it. The last joint does not turn. Joints of the
     /// skeleton that lie between listed joints do not turn either.

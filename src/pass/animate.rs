@@ -101,7 +101,8 @@ pub struct AnimateDispatch<'a> {
 ///
 /// One workgroup poses one instance, from the same data as the CPU: its plays, packed clips and
 /// masks. What a palette moves differs from the CPU's by at most 5e-6 of the model's size, at any
-/// time within 2²⁹ seconds of the epoch, if no chain has more than 20 joints. Longer ones round more.
+/// time within 2²⁹ seconds of the epoch, if no chain has more than 20 joints. Longer ones round
+/// more.
 ///
 /// It is for engines that do not use a crowd. On a software device, use
 /// [`Animator::palettes`](crate::animator::Animator::palettes), which is much faster there.

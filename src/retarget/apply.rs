@@ -16,7 +16,8 @@ use glam::DVec3;
 /// use throng::import::{ImportOptions, RawCharacter};
 /// use throng::retarget::{JointMap, Retarget, RetargetOptions};
 ///
-/// let source = RawCharacter::mannequin().build(&ImportOptions { meshes: false, ..ImportOptions::curves_only() })?;
+/// let options = ImportOptions { meshes: false, ..ImportOptions::curves_only() };
+/// let source = RawCharacter::mannequin().build(&options)?;
 /// let target = builtin::mannequin()?;
 /// let map = JointMap::humanoid(source.skeleton(), target.skeleton())?;
 /// let options = RetargetOptions::default();

@@ -282,9 +282,9 @@ impl JointMap {
 
     /// The joints of the source and of the target that found no partner.
     ///
-    /// Those of the source move no target joint by themselves, but their motion still affects the
-    /// joints below them that do. Source joints that the map is not for are left out, see
-    /// [`Self::by_names_for`]. Those of the target keep their rest transform.
+    /// Source joints without one move no target joint by themselves, but their motion still affects
+    /// the joints below them that do. Source joints that the map is not for are left out, see
+    /// [`Self::by_names_for`]. Target joints without one keep their rest transform.
     #[must_use]
     pub fn unmatched_joints(&self) -> [Vec<Id<Joint>>; 2] {
         let mut used = vec![false; self.joints[0]];

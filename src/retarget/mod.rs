@@ -25,10 +25,10 @@
 //!   then points where the source's arm does, whether its rest pose is a T, an A or at the side.
 //!
 //! Import the source with [`ImportOptions::curves_only`] and without
-//! [`meshes`](crate::import::ImportOptions::meshes). Its skeleton then has every node that the clips
-//! move, whatever the file draws. In a library of clips, several armatures may have joints of the
-//! same names: [`JointMap::by_names_for`] and [`JointMap::humanoid_for`] find the one that a clip is
-//! for.
+//! [`meshes`](crate::import::ImportOptions::meshes). Its skeleton then has every node that the
+//! clips move, whatever the file draws. In a library of clips, several armatures may have joints of
+//! the same names: [`JointMap::by_names_for`] and [`JointMap::humanoid_for`] find the one that a
+//! clip is for.
 //!
 //! [`ImportOptions::curves_only`]: crate::import::ImportOptions::curves_only
 //!

@@ -21,7 +21,8 @@
 //!
 //! Parameters change between updates. A change takes effect at the time of the previous update.
 //! Conditions are tested when a parameter has changed and after each event. A parameter that moves
-//! ([`Actor::set_parameter_over`](crate::animator::Actor::set_parameter_over)) changes at times of its own.
+//! ([`Actor::set_parameter_over`](crate::animator::Actor::set_parameter_over)) changes at times of
+//! its own.
 //!
 //! - A transition fires at most once at any one time, so a ring of transitions ends.
 //! - An update handles at most 256 events and transitions per instance. Beyond that, the instance

@@ -45,8 +45,8 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     ///
     /// # Errors
     /// [`Error::At`] with the instance's [index](Self::table_index) and [`Error::Argument`], if the
-    /// transform is not finite, if it is flat because a scale is 0 or its axes lie in a plane, or if
-    /// the instance is [attached](Self::attach_to), because its transform then follows from its
+    /// transform is not finite, if it is flat because a scale is 0 or its axes lie in a plane, or
+    /// if the instance is [attached](Self::attach_to), because its transform then follows from its
     /// parent's.
     pub fn set_transform(&mut self, world_from_model: &Affine3A) -> Result<()> {
         self.move_to(world_from_model, false)
