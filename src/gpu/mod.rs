@@ -25,11 +25,9 @@
 //! 1. Write the palettes through [`PaletteRing::writer`], with
 //!    [`Animator::palettes`](crate::animator::Animator::palettes),
 //!    [`Character::write_palette`](crate::character::Character::write_palette) or the engine's own
-//!    animation. Or let [`AnimatePipeline`](crate::gpu::AnimatePipeline) compute palettes on the
-//!    GPU.
+//!    animation. Or let [`AnimatePipeline`] compute palettes on the GPU.
 //! 2. Record [`PaletteRing::record_upload`], and a barrier if it says so.
-//! 3. If many passes draw the same vertices, deform them once with
-//!    [`SkinPipeline`](crate::gpu::SkinPipeline).
+//! 3. If many passes draw the same vertices, deform them once with [`SkinPipeline`].
 //! 4. Bind the engine's pipeline, the set with two dynamic offsets, and the index buffer, and draw
 //!    each of [`SkinnedMesh::draws`] with its primitive in a push constant.
 //!
@@ -154,7 +152,6 @@
 //! same for the skin stage.
 //!
 //! [`MaterialDesc::SURFACE_CONSTANT`]: crate::MaterialDesc::SURFACE_CONSTANT
-//! [`SkinPipeline::prepare`]: crate::gpu::SkinPipeline::prepare
 //!
 //! A vertex shader of one's own, `shaders/example/own.vert`:
 #![doc = concat!("```glsl\n", include_str!("../../shaders/example/own.vert"), "```")]

@@ -3,7 +3,7 @@
 use crate::support::{self, SMALL, placed};
 use std::sync::{Arc, Mutex};
 use throng::glam::{Affine3A, Vec3};
-use throng::{PassDesc, builtin};
+use throng::{PassDesc, Stages, builtin};
 use throng_standalone::{Begin, Target, TargetDesc};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -53,7 +53,7 @@ impl Subscriber for Log {
 #[test]
 fn a_frame_has_spans() {
     support::each(|setup| {
-        let mut crowd = setup.crowd(2, SMALL);
+        let mut crowd = setup.crowd_with(Stages::Cpu, 2, SMALL);
         let mannequin = builtin::mannequin().unwrap().character;
         let target = Target::new(&setup.context, &TargetDesc::default()).unwrap();
         let formats = target.formats();

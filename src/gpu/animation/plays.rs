@@ -17,7 +17,7 @@ impl Animator {
     ///
     /// The plays stay valid, at any later time, until something else plays on the actor, or its
     /// clock or a blend position changes. `epoch_s` is any time of the animator's clock, in
-    /// seconds: see [`GpuTime`].
+    /// seconds: see [`AnimateDispatch::now_s`](crate::gpu::AnimateDispatch::now_s).
     ///
     /// If only the CPU can pose the actor, nothing is appended, and the result has the reason. Some
     /// reasons pass with time.
