@@ -50,7 +50,7 @@ pub struct InCrowd<C> {
 
 impl<C: Deref<Target = Crowd>> InCrowd<C> {
     /// An instance, which must be alive.
-    fn new(crowd: C, id: InstanceId) -> Result<Instance<C>> {
+    fn instance(crowd: C, id: InstanceId) -> Result<Instance<C>> {
         let state = crowd.scene.instances.get(id)?;
         let (actor, character) = (state.actor, state.character);
         let access = Self {
@@ -97,7 +97,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn instance(&self, id: InstanceId) -> Result<Instance<&Self>> {
-        InCrowd::new(self, id)
+        InCrowd::instance(self, id)
     }
 
     /// An instance, to read and control.
@@ -105,7 +105,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn instance_mut(&mut self, id: InstanceId) -> Result<Instance<&mut Self>> {
-        InCrowd::new(self, id)
+        InCrowd::instance(self, id)
     }
 }
 
