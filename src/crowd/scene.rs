@@ -412,7 +412,7 @@ impl Scene {
             None => Ok(()),
             Some(_) => Err(Error::invalid(
                 what,
-                "of an attached instance follows from its parent: see set_attach_offset and detach",
+                "of an attached instance follows from its parent: see attach_to and detach",
             )),
         });
         checked.map_err(|why| why.at("instance", id.index as usize))

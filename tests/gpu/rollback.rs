@@ -162,3 +162,38 @@ fn a_rollback_uploads_what_differs() {
         }
     });
 }
+
+/// Equal crowds have equal snapshots: nothing is left of instances that are gone.
+#[test]
+fn snapshots_of_equal_crowds_are_equal() {
+    each(|setup| {
+        let json = |crowd: &Crowd| serde_json::to_string(&crowd.snapshot()).unwrap();
+        let [mut played, mut fresh] = [(); 2].map(|()| setup.crowd(1, SMALL));
+        for crowd in [&mut played, &mut fresh] {
+            setup.add(crowd, &performer(false));
+        }
+        let kind = played.characters().next().unwrap();
+        let tinted = Spawn {
+            tint: [0.5, 0.25, 1.0, 1.0],
+            user_data: 7,
+            view_mask: 2,
+            visible: false,
+            ..Spawn::default()
+        };
+        let ids = [(); 3].map(|()| played.spawn(kind, &tinted).unwrap());
+        played.despawn(ids[0]).unwrap();
+        played.despawn(ids[2]).unwrap();
+        let saved = played.snapshot();
+        let wanted = json(&played);
+        fresh.restore(&saved).unwrap();
+        assert_eq!(json(&fresh), wanted);
+        for _ in 0..3 {
+            played.spawn(kind, &Spawn::default()).unwrap();
+        }
+        played.restore(&saved).unwrap();
+        assert_eq!(json(&played), wanted);
+        // Neither has recorded anything.
+        unsafe { fresh.destroy(&mut setup.context.allocator()) };
+        setup.destroy(played);
+    });
+}

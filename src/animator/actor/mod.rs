@@ -39,7 +39,7 @@ use glam::{Affine3A, Vec3};
 /// let mut guard = animator.actor_mut(id)?;
 /// guard.play(Play::new("Idle").fade_s(0.25))?;
 /// guard.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
-/// guard.pause();
+/// guard.set_paused(true);
 /// assert!(guard.is_paused());
 /// assert_eq!(guard.playing().filter(|clip| clip.layer == 1).count(), 1);
 /// # Ok::<(), throng::Error>(())

@@ -225,12 +225,19 @@ impl Crowd {
         }
         let (states, free) = scene.instances.all();
         to.instances.clear();
-        to.instances
-            .extend((0..).zip(states).map(|(index, state)| SavedInstance {
+        let saved = (0..).zip(states).map(|(index, state)| match state.alive {
+            true => SavedInstance {
                 generation: state.generation,
                 character: state.character,
                 appearance: SavedAppearance::new(&scene.visibility, index, state),
-            }));
+            },
+            // Equal crowds have equal snapshots, whatever had the index before.
+            false => SavedInstance {
+                generation: state.generation,
+                ..SavedInstance::default()
+            },
+        });
+        to.instances.extend(saved);
         to.free.clear();
         to.free.extend_from_slice(free);
         scene.attachments.save(&mut to.attachments);

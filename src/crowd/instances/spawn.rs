@@ -70,7 +70,7 @@ pub struct Spawn<'a> {
     pub hidden_parts: &'a [NameOrId<'a, PartId>],
     /// The instance that it is attached to.
     ///
-    /// From the next prepared frame on, its transform follows from that instance's.
+    /// Its transform follows from that instance's at once.
     pub attachment: Option<Attachment<'a>>,
     /// Weights of expressions, by name.
     pub expressions: &'a [(&'a str, f32)],
