@@ -176,7 +176,7 @@ pub use gpu_allocator;
 pub use id::Id;
 pub use ik::IkReport;
 #[cfg(feature = "vulkan")]
-pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind, Subpass};
+pub use pass::desc::{MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]

@@ -21,7 +21,7 @@ pub enum PassKind {
     Depth,
     /// One layer of a shadow map: depth as a light sees it.
     ///
-    /// [`PassDesc::depth_bias`] moves the depth away from the light. Blended materials cast no
+    /// [`PassDesc::depth_bias_slope`] moves the depth away from the light. Blended materials cast no
     /// shadow.
     Shadow,
     /// Motion vectors since the view's last frame, into the first colour attachment.
@@ -42,25 +42,6 @@ impl PassKind {
             Self::Motion => "motion",
         }
     }
-}
-
-/// A bias of the written depth, as in `vkCmdSetDepthBias`.
-///
-/// It points away from the viewer for either direction of depth.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DepthBias {
-    /// Constant part, in units of the attachment's resolution.
-    pub constant: f32,
-    /// Factor of the triangle's largest slope.
-    pub slope: f32,
-}
-
-impl DepthBias {
-    /// No bias.
-    pub const NONE: Self = Self {
-        constant: 0.0,
-        slope: 0.0,
-    };
 }
 
 /// The engine's own shading: a fragment shader and the sets that it reads.
@@ -122,15 +103,6 @@ impl MaterialDesc<'_> {
     }
 }
 
-/// A subpass of the engine's render pass. See [`PassDesc::render_pass`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Subpass {
-    /// The render pass.
-    pub render_pass: vk::RenderPass,
-    /// The index of the subpass.
-    pub index: u32,
-}
-
 /// The attachments and options of a pass.
 ///
 /// The attachments are those of the engine's `vkCmdBeginRendering`, or of a subpass of its
@@ -160,14 +132,16 @@ pub struct PassDesc<'a> {
     pub kind: PassKind,
     /// The engine's render pass, or `None` for `vkCmdBeginRendering`.
     ///
-    /// The pass draws in its subpass, and in those of render passes that are compatible with it:
-    /// which differ from it in load and store operations and layouts alone
+    /// The pass draws in its [`Self::subpass`], and in those of render passes that are compatible
+    /// with it: which differ from it in load and store operations and layouts alone
     /// (`docs/engines.md`, "Render passes").
     /// Formats and samples are still those of the fields below.
     /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
     /// created with. Without a render pass, the device needs
     /// [`Features::DYNAMIC_RENDERING`](crate::gpu::Features::DYNAMIC_RENDERING).
-    pub render_pass: Option<Subpass>,
+    pub render_pass: Option<vk::RenderPass>,
+    /// The index of the subpass, which counts only with a render pass.
+    pub subpass: u32,
     /// Formats of the colour attachments.
     ///
     /// Of a subpass, these are its `pColorAttachments`, with `UNDEFINED` for unused ones.
@@ -206,11 +180,16 @@ pub struct PassDesc<'a> {
     /// - `LESS_OR_EQUAL` (with [`Self::reversed_z`], `GREATER_OR_EQUAL`) also leaves no holes on a
     ///   driver that does not keep to that.
     pub after_prepass: Option<vk::CompareOp>,
-    /// The depth bias.
+    /// The constant part of the depth bias, in units of the attachment's resolution, as in
+    /// `vkCmdSetDepthBias`.
     ///
-    /// With `None`, there is none, except in a [`PassKind::Shadow`] pass, which then uses a default
-    /// for shadow maps.
-    pub depth_bias: Option<DepthBias>,
+    /// The bias points away from the viewer for either direction of depth. With `None`, this part
+    /// is 1 in a [`PassKind::Shadow`] pass, and 0 in others.
+    pub depth_bias_constant: Option<f32>,
+    /// The depth bias for each unit of a triangle's largest slope.
+    ///
+    /// With `None`, it is 1.5 in a [`PassKind::Shadow`] pass, and 0 in others.
+    pub depth_bias_slope: Option<f32>,
     /// True if the built-in shading samples the crowd's shadow map.
     ///
     /// See [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
@@ -224,6 +203,7 @@ impl Default for PassDesc<'_> {
         Self {
             kind: PassKind::Color,
             render_pass: None,
+            subpass: 0,
             color_formats: &[],
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
@@ -231,29 +211,25 @@ impl Default for PassDesc<'_> {
             view_mask: 0,
             reversed_z: false,
             after_prepass: None,
-            depth_bias: None,
+            depth_bias_constant: None,
+            depth_bias_slope: None,
             shadow_map: false,
             material: None,
         }
     }
 }
 
-/// The bias of a pass, in the direction of its depth.
-pub(super) fn bias(desc: &PassDesc<'_>) -> DepthBias {
-    let default = if desc.kind == PassKind::Shadow {
-        DepthBias {
-            constant: 1.0,
-            slope: 1.5,
-        }
-    } else {
-        DepthBias::NONE
+/// The constant part and the slope factor of a pass's bias, in the direction of its depth.
+pub(super) fn bias(desc: &PassDesc<'_>) -> [f32; 2] {
+    let default = match desc.kind {
+        PassKind::Shadow => [1.0, 1.5],
+        _ => [0.0; 2],
     };
-    let bias = desc.depth_bias.unwrap_or(default);
     let away = if desc.reversed_z { -1.0 } else { 1.0 };
-    DepthBias {
-        constant: bias.constant * away,
-        slope: bias.slope * away,
-    }
+    [
+        desc.depth_bias_constant.unwrap_or(default[0]) * away,
+        desc.depth_bias_slope.unwrap_or(default[1]) * away,
+    ]
 }
 
 /// Checks that each attachment has a format of its kind.
@@ -316,9 +292,12 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
         fits,
         "must be exactly one sample count",
     )?;
-    let bias = desc.depth_bias.unwrap_or(DepthBias::NONE);
-    let fits = bias.constant.is_finite() && bias.slope.is_finite();
-    expect("PassDesc::depth_bias", fits, "must be finite")?;
+    for (what, part) in [
+        ("PassDesc::depth_bias_constant", desc.depth_bias_constant),
+        ("PassDesc::depth_bias_slope", desc.depth_bias_slope),
+    ] {
+        expect(what, part.is_none_or(f32::is_finite), "must be finite")?;
+    }
     if colorful && desc.color_formats.len() > 1 {
         let needed = Features::INDEPENDENT_BLEND;
         device.expect_enabled("PassDesc::color_formats", needed)?;
@@ -331,7 +310,7 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
         limit("eyes of a view mask", eyes.into(), cap.into())?;
     }
     match desc.render_pass {
-        Some(Subpass { render_pass, .. }) => {
+        Some(render_pass) => {
             let fits = render_pass != vk::RenderPass::null();
             expect("PassDesc::render_pass", fits, "must not be null")?;
         }

@@ -72,6 +72,7 @@ impl DrawPass {
             target: Target {
                 kind: desc.kind,
                 render_pass: desc.render_pass,
+                subpass: desc.subpass,
                 color_formats: desc.color_formats.to_vec(),
                 depth_format: desc.depth_format,
                 stencil_format: desc.stencil_format,

@@ -1,6 +1,6 @@
 //! The graphics pipelines of the draw stage: their shaders and state.
 
-use super::desc::{DepthBias, MaterialDesc, PassKind, Subpass};
+use super::desc::{MaterialDesc, PassKind};
 use crate::error::Result;
 use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
@@ -32,7 +32,8 @@ pub(crate) struct Reads {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) kind: PassKind,
-    pub(crate) render_pass: Option<Subpass>,
+    pub(crate) render_pass: Option<vk::RenderPass>,
+    pub(crate) subpass: u32,
     pub(crate) color_formats: Vec<vk::Format>,
     pub(crate) depth_format: vk::Format,
     pub(crate) stencil_format: vk::Format,
@@ -40,7 +41,8 @@ pub(crate) struct Target {
     pub(crate) view_mask: u32,
     pub(crate) reversed_z: bool,
     pub(crate) after_prepass: Option<vk::CompareOp>,
-    pub(crate) depth_bias: DepthBias,
+    /// The constant part and the slope factor.
+    pub(crate) depth_bias: [f32; 2],
 }
 
 impl Variant {
@@ -320,7 +322,9 @@ pub(super) fn graphics_pipelines(
                 .dynamic_state(&dynamic)
                 .layout(request.layout);
             match request.target.render_pass {
-                Some(subpass) => info.render_pass(subpass.render_pass).subpass(subpass.index),
+                Some(render_pass) => info
+                    .render_pass(render_pass)
+                    .subpass(request.target.subpass),
                 None => info.push_next(&mut state.rendering),
             }
         })
@@ -375,13 +379,13 @@ fn state<'a>(
 }
 
 fn rasterization(target: &Target) -> vk::PipelineRasterizationStateCreateInfo<'static> {
-    let bias = target.depth_bias;
+    let [constant, slope] = target.depth_bias;
     vk::PipelineRasterizationStateCreateInfo::default()
         .polygon_mode(vk::PolygonMode::FILL)
         .line_width(1.0)
-        .depth_bias_enable(bias.constant != 0.0 || bias.slope != 0.0)
-        .depth_bias_constant_factor(bias.constant)
-        .depth_bias_slope_factor(bias.slope)
+        .depth_bias_enable(constant != 0.0 || slope != 0.0)
+        .depth_bias_constant_factor(constant)
+        .depth_bias_slope_factor(slope)
 }
 
 fn depth_state(

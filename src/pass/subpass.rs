@@ -1,6 +1,6 @@
 //! The attachments of a subpass, as an engine describes its render pass to Vulkan.
 
-use super::desc::{PassDesc, Subpass};
+use super::desc::PassDesc;
 use crate::error::{Error, Result, expect};
 use ash::vk;
 use core::slice;
@@ -127,10 +127,8 @@ impl SubpassAttachments {
     #[must_use]
     pub fn desc(&self, render_pass: vk::RenderPass) -> PassDesc<'_> {
         PassDesc {
-            render_pass: Some(Subpass {
-                render_pass,
-                index: self.subpass,
-            }),
+            render_pass: Some(render_pass),
+            subpass: self.subpass,
             color_formats: &self.color_formats,
             depth_format: self.depth_format,
             stencil_format: self.stencil_format,

@@ -83,7 +83,7 @@ pub(crate) fn sampler_info(
     desc: &wgpu::SamplerDescriptor<'_>,
     shared: &Shared,
 ) -> vk::SamplerCreateInfo<'static> {
-    use wgpu::{AddressMode, CompareFunction as Compare, FilterMode, SamplerBorderColor as Border};
+    use wgpu::{AddressMode, FilterMode, SamplerBorderColor as Border};
     let filter = |mode| match mode {
         FilterMode::Nearest => vk::Filter::NEAREST,
         FilterMode::Linear => vk::Filter::LINEAR,
@@ -94,16 +94,7 @@ pub(crate) fn sampler_info(
         AddressMode::MirrorRepeat => vk::SamplerAddressMode::MIRRORED_REPEAT,
         AddressMode::ClampToBorder => vk::SamplerAddressMode::CLAMP_TO_BORDER,
     };
-    let compare = desc.compare.map(|compare| match compare {
-        Compare::Never => vk::CompareOp::NEVER,
-        Compare::Less => vk::CompareOp::LESS,
-        Compare::Equal => vk::CompareOp::EQUAL,
-        Compare::LessEqual => vk::CompareOp::LESS_OR_EQUAL,
-        Compare::Greater => vk::CompareOp::GREATER,
-        Compare::NotEqual => vk::CompareOp::NOT_EQUAL,
-        Compare::GreaterEqual => vk::CompareOp::GREATER_OR_EQUAL,
-        Compare::Always => vk::CompareOp::ALWAYS,
-    });
+    let compare = desc.compare.map(compare_op);
     let border = match desc.border_color {
         Some(Border::OpaqueBlack) => vk::BorderColor::FLOAT_OPAQUE_BLACK,
         Some(Border::OpaqueWhite) => vk::BorderColor::FLOAT_OPAQUE_WHITE,
@@ -131,4 +122,19 @@ pub(crate) fn sampler_info(
         .anisotropy_enable(anisotropic)
         .max_anisotropy(desc.anisotropy_clamp.clamp(1, 16).into())
         .border_color(border)
+}
+
+/// A comparison, as Vulkan has it.
+pub(crate) fn compare_op(compare: wgpu::CompareFunction) -> vk::CompareOp {
+    use wgpu::CompareFunction as Compare;
+    match compare {
+        Compare::Never => vk::CompareOp::NEVER,
+        Compare::Less => vk::CompareOp::LESS,
+        Compare::Equal => vk::CompareOp::EQUAL,
+        Compare::LessEqual => vk::CompareOp::LESS_OR_EQUAL,
+        Compare::Greater => vk::CompareOp::GREATER,
+        Compare::NotEqual => vk::CompareOp::NOT_EQUAL,
+        Compare::GreaterEqual => vk::CompareOp::GREATER_OR_EQUAL,
+        Compare::Always => vk::CompareOp::ALWAYS,
+    }
 }

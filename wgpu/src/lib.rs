@@ -96,7 +96,7 @@ pub use error::{Error, Result};
 pub use frame::Frame;
 pub use gpu::Gpu;
 pub use material::MaterialDesc;
-pub use pass::{AfterPrepass, PassDesc};
+pub use pass::PassDesc;
 pub use space::view;
 
 /// The examples of README.md are compiled as tests.

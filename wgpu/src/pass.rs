@@ -1,12 +1,13 @@
 //! Passes: their formats in wgpu's terms, and the checks that Vulkan leaves to the caller.
 
 use crate::check::scoped;
+use crate::descriptors::compare_op;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::material::MaterialDesc;
 use core::num::NonZeroU32;
+use throng::PassKind;
 use throng::ash::vk;
-use throng::{DepthBias, PassKind};
 use wgpu::hal::vulkan::Api as Vulkan;
 
 /// The attachments and options of a pass.
@@ -49,26 +50,22 @@ pub struct PassDesc<'a> {
     /// The same mask is in [`wgpu::RenderPassDescriptor::multiview_mask`]. The device needs
     /// [`wgpu::Features::MULTIVIEW`].
     pub multiview_mask: Option<NonZeroU32>,
-    /// The depth test after a [`PassKind::Depth`] pass. See [`throng::PassDesc::after_prepass`].
-    pub after_prepass: Option<AfterPrepass>,
-    /// The depth bias, or `None` for the default of `kind`. See [`throng::PassDesc::depth_bias`].
-    pub depth_bias: Option<DepthBias>,
+    /// The depth test after a [`PassKind::Depth`] pass: `Equal` or `LessEqual` (with
+    /// [`Self::reversed_z`], `GreaterEqual`). See [`throng::PassDesc::after_prepass`].
+    pub after_prepass: Option<wgpu::CompareFunction>,
+    /// The constant part of the depth bias, or `None` for the default of `kind`.
+    ///
+    /// See [`throng::PassDesc::depth_bias_constant`].
+    pub depth_bias_constant: Option<f32>,
+    /// The depth bias for each unit of slope, or `None` for the default of `kind`.
+    ///
+    /// See [`throng::PassDesc::depth_bias_slope`].
+    pub depth_bias_slope: Option<f32>,
     /// True if the shading samples the map of
     /// [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
     /// The program's own shading, for [`PassKind::Color`].
     pub material: Option<MaterialDesc<'a>>,
-}
-
-/// The depth test after a depth prepass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AfterPrepass {
-    /// Draws where depth is equal, so every sample is shaded once.
-    Equal,
-    /// Draws where depth is equal or nearer.
-    ///
-    /// It leaves no holes on a driver whose positions differ between passes.
-    EqualOrNearer,
 }
 
 impl Default for PassDesc<'_> {
@@ -81,7 +78,8 @@ impl Default for PassDesc<'_> {
             reversed_z: false,
             multiview_mask: None,
             after_prepass: None,
-            depth_bias: None,
+            depth_bias_constant: None,
+            depth_bias_slope: None,
             shadow_map: false,
             material: None,
         }
@@ -118,10 +116,6 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
         format.map_or(vk::Format::UNDEFINED, |it| hal.texture_format_as_raw(it))
     };
     let stencil = desc.depth_format.filter(|it| it.has_stencil_aspect());
-    let nearer = match desc.reversed_z {
-        true => vk::CompareOp::GREATER_OR_EQUAL,
-        false => vk::CompareOp::LESS_OR_EQUAL,
-    };
     Ok(RawDesc {
         color_formats: desc.color_formats.iter().map(|it| format(*it)).collect(),
         rest: throng::PassDesc {
@@ -131,11 +125,9 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
             samples: vk::SampleCountFlags::from_raw(desc.sample_count),
             reversed_z: desc.reversed_z,
             view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
-            after_prepass: desc.after_prepass.map(|it| match it {
-                AfterPrepass::Equal => vk::CompareOp::EQUAL,
-                AfterPrepass::EqualOrNearer => nearer,
-            }),
-            depth_bias: desc.depth_bias,
+            after_prepass: desc.after_prepass.map(compare_op),
+            depth_bias_constant: desc.depth_bias_constant,
+            depth_bias_slope: desc.depth_bias_slope,
             shadow_map: desc.shadow_map,
             ..throng::PassDesc::default()
         },

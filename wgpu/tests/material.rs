@@ -193,7 +193,7 @@ fn reads_surfaces_as_the_built_in_shading_does() {
             ..pass_desc(samples)
         };
         let built_in = PassDesc {
-            after_prepass: prepass.then_some(throng_wgpu::AfterPrepass::Equal),
+            after_prepass: prepass.then_some(wgpu::CompareFunction::Equal),
             ..pass_desc(samples)
         };
         let layouts = own.layouts.each_ref();

@@ -6,7 +6,7 @@ use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{each, reversed};
 use throng::ash::vk;
 use throng::glam::Vec2;
-use throng::{DepthBias, Eye, PassKind, View};
+use throng::{Eye, PassKind, View};
 
 /// True for each texel whose depth is not the clear value.
 fn drawn(picture: &Picture, clear: f32) -> Vec<bool> {
@@ -37,7 +37,8 @@ fn passes_of_every_kind_write_the_same_depths() {
             troupe.pass(kind, |desc| {
                 desc.reversed_z = reversed_z;
                 desc.after_prepass = after_prepass;
-                desc.depth_bias = Some(DepthBias::NONE);
+                desc.depth_bias_constant = Some(0.0);
+                desc.depth_bias_slope = Some(0.0);
             })
         };
         let nearer = if reversed_z {

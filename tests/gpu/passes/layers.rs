@@ -8,7 +8,7 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::{DepthBias, PassId, PassKind, View};
+use throng::{PassId, PassKind, View};
 
 const LAYERS: u32 = 2;
 const ATTACHMENT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
@@ -170,10 +170,10 @@ fn each_layer_gets_its_view_and_bias_leads_away_from_the_light() {
             troupe.pass(PassKind::Shadow, |desc| {
                 desc.color_formats = &[];
                 desc.reversed_z = reversed_z;
-                desc.depth_bias = bias;
+                (desc.depth_bias_constant, desc.depth_bias_slope) = (bias, bias);
             })
         };
-        let unbiased = shadow(Some(DepthBias::NONE));
+        let unbiased = shadow(Some(0.0));
         let biased = shadow(None);
         let depth = troupe.pass(PassKind::Depth, |desc| desc.reversed_z = reversed_z);
         for (number, (method, _)) in WAYS.into_iter().take(3).enumerate() {

@@ -13,8 +13,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::{Device, Features};
 use throng::{
-    Crowd, DepthBias, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow,
-    ShadowMap, Spawn, SubpassAttachments, View, ViewId, builtin,
+    Crowd, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow, ShadowMap, Spawn,
+    SubpassAttachments, View, ViewId, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -78,7 +78,8 @@ impl Scene {
         let in_subpass = PassDesc {
             kind,
             reversed_z,
-            depth_bias: Some(DepthBias::NONE),
+            depth_bias_constant: Some(0.0),
+            depth_bias_slope: Some(0.0),
             ..attachments.desc(render_pass)
         };
         let dynamic = PassDesc {

@@ -10,8 +10,7 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::Features;
 use throng::{
-    Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, Subpass, SubpassAttachments, View,
-    builtin,
+    Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, SubpassAttachments, View, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -252,12 +251,8 @@ fn a_device_needs_buffer_addresses_alone() {
             let error = unsafe { crowd.create_pass(&desc) }.unwrap_err();
             error.to_string()
         };
-        let null = Some(Subpass {
-            render_pass: vk::RenderPass::null(),
-            index: 0,
-        });
         let wrong = refused(PassDesc {
-            render_pass: null,
+            render_pass: Some(vk::RenderPass::null()),
             ..read.desc(render_pass)
         });
         wrong.says("PassDesc::render_pass: must not be null");
