@@ -96,8 +96,7 @@ impl PlayRecord {
     }
 
     /// The behaviour past the end of the clip.
-    #[must_use]
-    pub fn loop_mode(&self) -> LoopMode {
+    pub(crate) fn loop_mode(&self) -> LoopMode {
         match self.loop_mode {
             0 => LoopMode::Loop,
             1 => LoopMode::Once,
@@ -114,8 +113,7 @@ impl PlayRecord {
     }
 
     /// The curve of weight and speed changes.
-    #[must_use]
-    pub fn ease(&self) -> Ease {
+    pub(crate) fn ease(&self) -> Ease {
         if self.ease == 0 {
             Ease::Linear
         } else {
@@ -128,8 +126,7 @@ impl PlayRecord {
     }
 
     /// Returns true if any of the bits in `flag` is set.
-    #[must_use]
-    pub fn has(&self, flag: u8) -> bool {
+    pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
@@ -181,9 +178,8 @@ impl PlayRecord {
     /// The time at which the weight stops changing.
     ///
     /// Negative infinity if it does not change at all.
-    #[must_use]
     #[inline]
-    pub fn fade_end_s(&self) -> f64 {
+    pub(crate) fn fade_end_s(&self) -> f64 {
         if self.from_weight == self.to_weight {
             f64::NEG_INFINITY
         } else {

@@ -233,15 +233,9 @@ impl AnimatorSnapshot {
     }
 
     /// The number of actors.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn len(&self) -> usize {
         self.rows.list.len().saturating_sub(self.free.len())
-    }
-
-    /// Returns true if it has no actors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -178,18 +178,6 @@ impl CrowdSnapshot {
     pub fn origin(&self) -> DVec3 {
         self.origin
     }
-
-    /// The number of instances.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.instances.len().saturating_sub(self.free.len())
-    }
-
-    /// Returns true if it has no instances.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// Save and restore.
@@ -260,7 +248,7 @@ impl Crowd {
         let (mut need, mut count) = (Need::default(), from.free.len());
         for (index, members) in from.characters.iter().enumerate() {
             count += members.list.len();
-            if members.list.is_empty() && members.animator.is_empty() {
+            if members.list.is_empty() && members.animator.len() == 0 {
                 continue;
             }
             let checked = self.check_members((index as u32, members), from, flags, &mut need);

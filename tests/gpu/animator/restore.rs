@@ -155,7 +155,7 @@ fn a_new_crowd_draws_the_same_pictures() {
             pictures(setup, crowd, frames_in_flight, first, 0.2);
             let saved = serde_json::to_value(crowd.snapshot()).unwrap();
             let saved: CrowdSnapshot = serde_json::from_value(saved).unwrap();
-            assert_eq!((saved.len(), saved.time_s()), (5, 0.4));
+            assert_eq!(saved.time_s(), 0.4);
             let want = pictures(setup, crowd, frames_in_flight, first, 0.5);
             assert!(want[0] != want[2]);
 
