@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target, TargetDesc,
+    Begin, Context, Formats, Frames, StandaloneError, Swapchain, Target, TargetDesc,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
@@ -226,12 +226,10 @@ struct Stage {
 impl Stage {
     fn new(args: &Args, scene: Scene, window: Arc<Window>) -> Result<Self> {
         let mut context = Context::for_window(&show::context_desc(args), &window)?;
-        let desc = SwapchainDesc {
-            depth_format: Some(DEPTH),
-            samples: show::samples(&context, args)?,
-        };
+        let samples = show::samples(&context, args)?;
         let size = extent(window.inner_size());
-        let mut swapchain = Swapchain::new(&context, Arc::clone(&window), size, &desc)?;
+        let own = Arc::clone(&window);
+        let mut swapchain = Swapchain::new(&context, own, size, Some(DEPTH), samples)?;
         let mut frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
         sky(&context, &mut frames, &mut swapchain, size)?;
         let show = Show::new(&mut context, scene, swapchain.formats(), args)?;

@@ -82,7 +82,7 @@ pub use device_info::DeviceInfo;
 pub use error::{Result, StandaloneError};
 pub use frames::{FrameCommands, Frames};
 pub use instance::ContextDesc;
-pub use swapchain::{Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Swapchain, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages};
 

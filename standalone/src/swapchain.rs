@@ -24,24 +24,6 @@ use std::time::Duration;
 /// It is finite, because the waiting thread is the one that handles the window's events.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Settings for a new [`Swapchain`].
-#[derive(Clone, Copy, Debug)]
-pub struct SwapchainDesc {
-    /// Format of the depth image, if one is wanted. It is discarded after rendering.
-    pub depth_format: Option<vk::Format>,
-    /// Samples of colour and depth.
-    pub samples: vk::SampleCountFlags,
-}
-
-impl Default for SwapchainDesc {
-    fn default() -> Self {
-        Self {
-            depth_format: Some(vk::Format::D32_SFLOAT),
-            samples: vk::SampleCountFlags::TYPE_1,
-        }
-    }
-}
-
 /// The images of a window, with their depth and multisampled colour images.
 ///
 /// They are presented in FIFO order, in an 8-bit sRGB format if the surface supports one.
@@ -54,7 +36,8 @@ impl Default for SwapchainDesc {
 pub struct Swapchain {
     shown: ManuallyDrop<Shown>,
     format: vk::SurfaceFormatKHR,
-    desc: SwapchainDesc,
+    depth_format: Option<vk::Format>,
+    samples: vk::SampleCountFlags,
     /// The window's extent when the images were created, as reported by the caller.
     asked: vk::Extent2D,
     /// True if the images must be recreated: the window has changed, or one of them is acquired and
@@ -97,6 +80,9 @@ impl fmt::Debug for SwapchainImage<'_> {
 impl Swapchain {
     /// Creates the images of a window of `extent` physical pixels.
     ///
+    /// With a `depth_format`, there is a depth image, too, which is discarded after rendering.
+    /// `samples` are those of colour and depth.
+    ///
     /// If the extent has no area, there are no images until [`Swapchain::acquire`] gets an extent
     /// that has one.
     ///
@@ -113,7 +99,8 @@ impl Swapchain {
         context: &Rc<Handles>,
         window: impl HasDisplayHandle + HasWindowHandle + 'static,
         extent: vk::Extent2D,
-        desc: &SwapchainDesc,
+        depth_format: Option<vk::Format>,
+        samples: vk::SampleCountFlags,
     ) -> Result<Self> {
         let handles = context.clone();
         let surface = Surface::new(&handles.owner, &window)?;
@@ -128,7 +115,8 @@ impl Swapchain {
                 surface,
                 _window: Box::new(window),
             }),
-            desc: *desc,
+            depth_format,
+            samples,
             asked: vk::Extent2D::default(),
             stale: true,
             unwaited: None,
@@ -143,8 +131,8 @@ impl Swapchain {
     pub fn formats(&self) -> Formats {
         Formats {
             color: self.format.format,
-            depth: self.desc.depth_format,
-            samples: self.desc.samples,
+            depth: self.depth_format,
+            samples: self.samples,
         }
     }
 

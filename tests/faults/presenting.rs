@@ -7,9 +7,7 @@ use crate::reference::sweep::is_thorough;
 use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng_standalone::{
-    Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
-};
+use throng_standalone::{Begin, Context, Frames, Result, StandaloneError, Swapchain};
 
 /// The objects behind a program's window, as far as they were created.
 #[derive(Default)]
@@ -18,18 +16,15 @@ pub(crate) struct Shown {
     frames: Option<Frames>,
 }
 
-pub(crate) fn desc() -> SwapchainDesc {
-    SwapchainDesc {
-        samples: vk::SampleCountFlags::TYPE_4,
-        ..SwapchainDesc::default()
-    }
-}
+pub(crate) const FORMAT: Option<vk::Format> = Some(vk::Format::D32_SFLOAT);
+pub(crate) const SAMPLES: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 
 impl Shown {
     /// Creates what is missing.
     pub(crate) fn open(&mut self, context: &mut Context) -> Result<()> {
         if self.swapchain.is_none() {
-            self.swapchain = Some(Swapchain::new(context, Window(1), EXTENT, &desc())?);
+            let made = Swapchain::new(context, Window(1), EXTENT, FORMAT, SAMPLES);
+            self.swapchain = Some(made?);
         }
         if self.frames.is_none() {
             self.frames = Some(Frames::new(context, 2)?);

@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng_standalone::{
-    Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
-};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::WindowEvent;
@@ -24,6 +22,8 @@ const FIRST: vk::Extent2D = vk::Extent2D {
     width: 320,
     height: 240,
 };
+const DEPTH: Option<vk::Format> = Some(vk::Format::D32_SFLOAT);
+const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 const NONE: vk::Extent2D = vk::Extent2D {
     width: 0,
     height: 0,
@@ -97,8 +97,7 @@ impl Scene {
         let context = Context::for_window(&desc, &window).expect("a context");
         assert!(context.across_submits, "see .cargo/config.toml");
         let frames = Frames::new(&context, 2).expect("frames in flight");
-        let desc = SwapchainDesc::default();
-        let swapchain = Swapchain::new(&context, window, app.size, &desc).expect("images");
+        let swapchain = Swapchain::new(&context, window, app.size, DEPTH, ONE).expect("images");
         Self {
             event_loop,
             app,
@@ -147,10 +146,10 @@ impl Scene {
     fn replace(
         &mut self,
         window: impl HasDisplayHandle + HasWindowHandle + 'static,
-        desc: &SwapchainDesc,
+        samples: vk::SampleCountFlags,
     ) {
         // A window has one swapchain at a time, so the old one is destroyed first.
-        let next = Swapchain::new(&self.context, window, NONE, desc);
+        let next = Swapchain::new(&self.context, window, NONE, DEPTH, samples);
         self.swapchain = next.expect("a swapchain of no area");
         assert_eq!(self.swapchain.extent(), NONE);
     }
@@ -199,11 +198,7 @@ fn resize(scene: &mut Scene) {
 
 fn change_kind(scene: &mut Scene) {
     let window = scene.app.window.clone().expect("a window");
-    let desc = SwapchainDesc {
-        samples: vk::SampleCountFlags::TYPE_4,
-        ..SwapchainDesc::default()
-    };
-    scene.replace(window, &desc);
+    scene.replace(window, vk::SampleCountFlags::TYPE_4);
     scene.draw(4);
 }
 
@@ -258,8 +253,7 @@ fn lose_the_surface(scene: &mut Scene) {
         return;
     }
     let mortal = Arc::new(Mortal(Mutex::new(Some(window))));
-    let desc = SwapchainDesc::default();
-    scene.replace(Arc::clone(&mortal), &desc);
+    scene.replace(Arc::clone(&mortal), ONE);
     scene.draw(3);
     *mortal.0.lock().expect("no panic") = None;
     let lost = (0..20).find_map(|_| {
@@ -288,7 +282,7 @@ fn lose_the_surface(scene: &mut Scene) {
 fn refuse_without_window(scene: &mut Scene) {
     let context = Context::new(&ContextDesc::default()).expect("a context");
     let window = scene.app.window.clone().expect("a window");
-    let refused = Swapchain::new(&context, window, FIRST, &SwapchainDesc::default());
+    let refused = Swapchain::new(&context, window, FIRST, DEPTH, ONE);
     assert!(matches!(
         refused.err(),
         Some(StandaloneError::Missing { .. })

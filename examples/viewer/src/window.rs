@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng_standalone::{
-    Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc,
-};
+use throng_standalone::{Begin, Context, Frames, Messages, StandaloneError, Swapchain};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::error::EventLoopError;
@@ -174,12 +172,9 @@ impl Stage {
     fn new(args: &Args, window: Arc<Window>) -> Result<Self> {
         let desc = context_desc(args);
         let mut context = Context::for_window(&desc, &window)?;
-        let desc = SwapchainDesc {
-            depth_format: None,
-            ..SwapchainDesc::default()
-        };
+        let samples = vk::SampleCountFlags::TYPE_1;
         let size = extent(window.inner_size());
-        let swapchain = Swapchain::new(&context, Arc::clone(&window), size, &desc)?;
+        let swapchain = Swapchain::new(&context, Arc::clone(&window), size, None, samples)?;
         let frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
         let format = swapchain.formats().color;
         let app = App::new(&mut context, args, (swapchain.extent(), format))?;
