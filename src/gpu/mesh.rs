@@ -175,8 +175,7 @@ impl SkinnedMesh {
     }
 
     /// The number of coarser levels of detail, without the full level.
-    #[must_use]
-    pub fn level_count(&self) -> usize {
+    pub(crate) fn level_count(&self) -> usize {
         self.draws.len().saturating_sub(1)
     }
 
@@ -190,15 +189,13 @@ impl SkinnedMesh {
         palettes::entry_rows(self.format)
     }
 
-    /// The format of its palettes. `mesh.format() as u32` is its number in shaders.
-    #[must_use]
-    pub fn format(&self) -> PaletteFormat {
+    /// The format of its palettes.
+    pub(crate) fn format(&self) -> PaletteFormat {
         self.format
     }
 
     /// The layout of an instance's deformed vertices.
-    #[must_use]
-    pub fn skinned_layout(&self) -> &SkinnedLayout {
+    pub(crate) fn skinned_layout(&self) -> &SkinnedLayout {
         &self.skinned
     }
 

@@ -89,9 +89,8 @@
 //! unsafe fn pose(
 //!     parts: &mut Parts,
 //!     (device, cmd, frame_index): (&Device, vk::CommandBuffer, u32),
-//!     (animator, actors): (&mut Animator, &[ActorId]),
+//!     (animator, actors, entries): (&mut Animator, &[ActorId], u32),
 //! ) -> Result<()> {
-//!     let entries = parts.ring.entries();
 //!     let palettes = unsafe { parts.ring.writer(frame_index, 0, entries)? };
 //!     animator.palettes(actors, palettes)?;
 //!     if unsafe { parts.ring.record_upload(device, cmd, frame_index, entries) } {

@@ -117,12 +117,6 @@ impl PaletteRing {
         Ok(Ring::new(gpu, &ring)?.map(|ring| Self { ring, entries }))
     }
 
-    /// Palette entries of one frame.
-    #[must_use]
-    pub fn entries(&self) -> u32 {
-        self.entries
-    }
-
     /// Returns true if [`Self::record_upload`] must be recorded every frame.
     ///
     /// This is so if the CPU cannot write the memory that the GPU reads.

@@ -185,7 +185,6 @@ fn a_ring_keeps_its_bounds() {
             check(row, &make(desc).map(drop), wanted);
         }
         let mut ring = make(fine).unwrap();
-        assert_eq!(ring.entries(), 10);
         let step = ring.address(1) - ring.address(0);
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];

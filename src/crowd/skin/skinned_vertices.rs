@@ -46,14 +46,10 @@ pub struct SkinnedVertices<'a> {
 
 impl<'a> SkinnedVertices<'a> {
     /// Each primitive's streams in the buffer, and its indices.
+    ///
+    /// They are in [`SkinnedMesh::index_buffer`] of [`Crowd::mesh`](crate::Crowd::mesh).
     pub fn primitives(&self) -> impl Iterator<Item = SkinnedPrimitive> + use<'a> {
         self.mesh.skinned_primitives(self.offset)
-    }
-
-    /// The index buffer.
-    #[must_use]
-    pub fn index_buffer(&self) -> vk::Buffer {
-        self.mesh.index_buffer()
     }
 }
 

@@ -235,11 +235,12 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         for instance in &instances {
             let skinned = frame.skinned(*instance).unwrap();
             let rows = frame.live(*instance).record().world_from_model.rows;
+            let mesh = frame.mesh(frame.live(*instance).character()).unwrap();
             plain.draw(
                 &context.device,
                 cmd,
                 (camera().eye.clip_from_world, rows),
-                &skinned,
+                (&skinned, mesh.index_buffer()),
             );
         }
         unsafe { target.end(&context.device, cmd) };

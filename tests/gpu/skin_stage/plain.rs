@@ -41,7 +41,7 @@ impl Plain {
         device: &ash::Device,
         cmd: vk::CommandBuffer,
         (clip_from_world, rows): (Mat4, [[f32; 4]; 3]),
-        skinned: &SkinnedVertices<'_>,
+        (skinned, indices): (&SkinnedVertices<'_>, vk::Buffer),
     ) {
         let numbers = clip_from_world.to_cols_array();
         let all = numbers.iter().chain(rows.as_flattened());
@@ -53,7 +53,6 @@ impl Plain {
             for primitive in skinned.primitives() {
                 let (buffers, offsets) = ([skinned.buffer], [primitive.positions]);
                 device.cmd_bind_vertex_buffers(cmd, 0, &buffers, &offsets);
-                let indices = skinned.index_buffer();
                 device.cmd_bind_index_buffer(cmd, indices, 0, primitive.index_type);
                 let (count, first) = (primitive.index_count, primitive.first_index);
                 device.cmd_draw_indexed(cmd, count, 1, first, 0, 0);
