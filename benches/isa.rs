@@ -29,7 +29,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
-use throng::gpu::{AnimatePipeline, AnimateVariant};
+use throng::gpu::{AnimatePipeline, AnimationTables, Upload};
 use throng::palette::PaletteFormat;
 use throng::{CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage};
 
@@ -223,40 +223,26 @@ fn of_this_process() -> Outcome<Table> {
 /// The stage animate for each format, and for the largest skeletons.
 fn animate(compiler: &device::Compiler) -> Outcome<Vec<Row>> {
     let mut stage = AnimatePipeline::new(&compiler.gpu)?;
-    let plain = |format| AnimateVariant {
-        format,
-        joints: 64,
-        curves: false,
-        morph_weights: false,
-    };
-    let matrices = plain(PaletteFormat::Mat3x4);
-    let others = [
-        AnimateVariant {
-            joints: 300,
-            ..matrices
-        },
-        AnimateVariant {
-            curves: true,
-            morph_weights: true,
-            ..matrices
-        },
-    ];
-    for variant in PaletteFormat::ALL.map(plain).into_iter().chain(others) {
-        // SAFETY: it is the device that the stage was made with.
-        unsafe { stage.prepare(&compiler.gpu, variant)? };
+    let memory = &mut device::Idle(compiler.raw.clone());
+    let mut names = Vec::new();
+    for kind in characters::animated()? {
+        let (character, method) = (&kind.character, kind.method);
+        let format = PaletteFormat::of(character, method)?;
+        names.push(format!("{format:?}, {}", kind.name));
+        let gpu = &compiler.gpu;
+        let mut upload = Upload::new();
+        let mut tables = AnimationTables::new(gpu, memory, &mut upload, character, method)?;
+        // SAFETY: it is the device that all of these were made with, and nothing was submitted.
+        unsafe {
+            stage.prepare(gpu, &tables)?;
+            tables.destroy(gpu, memory);
+            upload.free(gpu, memory);
+        }
     }
     let mut rows = Vec::new();
-    for (variant, pipeline) in stage.pipelines() {
-        let (format, joints) = (variant.format, variant.joints);
-        let more = [
-            (variant.curves, ", curves"),
-            (variant.morph_weights, ", morph weights"),
-        ];
-        let more = more.into_iter().filter(|(has, _)| *has);
-        let more: String = more.map(|(_, name)| name).collect();
-        let variant = format!("{format:?}, {joints} joints{more}");
+    for (variant, pipeline) in names.iter().zip(stage.pipelines()) {
         for (stage, figures) in compiler.figures(pipeline)? {
-            rows.push(Row::new("animate", &variant, &stage, figures));
+            rows.push(Row::new("animate", variant, &stage, figures));
         }
     }
     // SAFETY: nothing was submitted.

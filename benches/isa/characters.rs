@@ -2,7 +2,7 @@
 
 use throng::character::Character;
 use throng::clip::Interpolation;
-use throng::glam::{Affine2, Vec2, Vec3, Vec4};
+use throng::glam::{Affine2, Quat, Vec2, Vec3, Vec4};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
     RawPrimitive, RawSkin,
@@ -126,6 +126,56 @@ pub(crate) fn kinds() -> throng::Result<Vec<Kind>> {
         false,
     )?);
     Ok(all)
+}
+
+/// A character for each pipeline of the stage animate, with the sizes and data that it is for.
+pub(crate) fn animated() -> throng::Result<Vec<Kind>> {
+    use SkinningMethod as Method;
+    let small = base(JOINTS, 4);
+    let mut stretched = small.clone();
+    stretched.nodes[1].transform.scale = Vec3::new(1.0, 1.5, 1.0);
+    let mut curves = small.clone();
+    morphs(&mut curves);
+    curves.animations = vec![steps_and_weights()];
+    let kinds = [
+        ("64 joints", &small, Method::Linear),
+        ("64 joints", &small, Method::DualQuat),
+        ("64 joints", &stretched, Method::DualQuat),
+        ("64 joints", &small, Method::QuatOffset),
+        ("300 joints", &base(MANY_JOINTS, 4), Method::Linear),
+        ("64 joints, curves, morph weights", &curves, Method::Linear),
+    ];
+    let all = kinds.map(|(name, raw, method)| kind(name, raw, method, false));
+    let all = all.into_iter().collect::<throng::Result<Vec<_>>>()?;
+    let clip = &all[5].character.clips()[0];
+    assert!(clip.report().kept_tracks > 0 && clip.drives_weights());
+    Ok(all)
+}
+
+/// A clip that drives weights, with steps beside what moves, which packing keeps as curves.
+fn steps_and_weights() -> RawAnimation {
+    let times_s: Vec<f32> = (0..=30).map(|key| key as f32 / 30.0).collect();
+    let sway = |time: &f32| Quat::from_rotation_z(0.4 * (6.0 * time).sin());
+    let sway: Vec<Quat> = times_s.iter().map(sway).collect();
+    let jumps = [0.0, 1.0, -0.5, 0.25].map(|x| Vec3::new(x, 1.0, 0.0));
+    let channel = |node, interpolation, times_s, values| RawChannel {
+        node,
+        times_s,
+        interpolation,
+        values,
+    };
+    let (linear, step) = (Interpolation::Linear, Interpolation::Step);
+    let jump_times_s = vec![0.0, 0.123, 0.777, 1.0];
+    let weights = RawKeys::Weights(vec![0.0, 1.0]);
+    RawAnimation {
+        name: "sway and jump".into(),
+        channels: vec![
+            channel(1, linear, times_s, RawKeys::Rotation(sway)),
+            channel(2, step, jump_times_s, RawKeys::Translation(jumps.into())),
+            channel(0, linear, vec![0.0, 1.0], weights),
+        ],
+        ..RawAnimation::default()
+    }
 }
 
 fn kind(

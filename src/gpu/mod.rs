@@ -194,8 +194,9 @@ pub use crate::pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, Animate
 pub use crate::pass::skin::{SkinDispatch, SkinList, SkinPipeline};
 pub(crate) use allocator::Gpu;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
+pub(crate) use animation::AnimateVariant;
 pub(crate) use animation::GpuTime;
-pub use animation::{AnimateVariant, AnimationTables, CpuReason, GpuPlay, PosedBy};
+pub use animation::{AnimationTables, CpuReason, GpuPlay, PosedBy};
 pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};

@@ -164,18 +164,37 @@ impl AnimatePipeline {
         })
     }
 
-    /// Creates the pipeline for [`AnimationTables::variant`].
+    /// Creates the pipeline for the character of these tables.
     ///
-    /// There is one for up to 64 joints, one for up to 128, and one for up to 300. Pipelines that
+    /// For each format of palettes, there is one for up to 64 joints, one for up to 128, and one
+    /// for up to 300. Clips with tracks that packing
+    /// [kept as curves](crate::clip::ClipReport::kept_tracks), and clips that
+    /// [drive morph weights](crate::clip::Clip::drives_weights), need longer ones. Pipelines that
     /// exist are kept.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`](crate::Error::Vulkan).
+    ///
+    /// # Safety
+    /// `device` is the one that the stage was made with.
+    pub unsafe fn prepare(&mut self, device: &Device, tables: &AnimationTables) -> Result<()> {
+        // SAFETY: this function has the same contract.
+        unsafe { self.prepare_variant(device, tables.variant()) }
+    }
+
+    /// [`Self::prepare`], without tables.
     ///
     /// # Errors
     /// - [`Error::Capacity`](crate::Error::Capacity) for more than 300 joints.
     /// - [`Error::Vulkan`](crate::Error::Vulkan).
     ///
     /// # Safety
-    /// `device` is the one that the stage was made with.
-    pub unsafe fn prepare(&mut self, device: &Device, variant: AnimateVariant) -> Result<()> {
+    /// As [`Self::prepare`].
+    pub(crate) unsafe fn prepare_variant(
+        &mut self,
+        device: &Device,
+        variant: AnimateVariant,
+    ) -> Result<()> {
         let variant = class_of(variant)?;
         if self.find(variant).is_none() {
             let features = u32::from(variant.curves) | u32::from(variant.morph_weights) << 1;
@@ -192,9 +211,10 @@ impl AnimatePipeline {
         Ok(())
     }
 
-    /// All pipelines, for statistics of the driver. A variant has the most joints of its pipeline.
-    pub fn pipelines(&self) -> impl Iterator<Item = (AnimateVariant, vk::Pipeline)> + '_ {
-        self.variants.iter().copied().zip(self.compute.pipelines())
+    /// All pipelines, for statistics of the driver, in the order of the calls of [`Self::prepare`]
+    /// that created them.
+    pub fn pipelines(&self) -> impl Iterator<Item = vk::Pipeline> + '_ {
+        self.compute.pipelines()
     }
 
     /// The index of the pipeline of a variant with the most joints of its class.

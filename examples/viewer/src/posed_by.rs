@@ -126,7 +126,7 @@ fn run(
 ) -> Result<Vec<u8>> {
     let mut pipeline = AnimatePipeline::new(device)?;
     // SAFETY: it is the pipeline's device.
-    let prepared = unsafe { pipeline.prepare(device, tables.variant()) };
+    let prepared = unsafe { pipeline.prepare(device, tables) };
     let read = prepared.map_err(Into::into).and_then(|()| {
         // The job, the palette, and the plays.
         let plays_at = 16 + tables.palette_bytes();

@@ -71,7 +71,7 @@ impl Pipelines {
         };
         let before = animate.pipelines().count();
         // SAFETY: the pipelines are those of a crowd on this device.
-        unsafe { animate.prepare(device, variant) }?;
+        unsafe { animate.prepare_variant(device, variant) }?;
         self.created += (animate.pipelines().count() - before) as u32;
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Crowd {
             .animate
             .iter()
             .flat_map(AnimatePipeline::pipelines);
-        let animate = animate.map(move |(.., it)| compute("animate", (GpuInstance::NONE, it)));
+        let animate = animate.map(move |it| compute("animate", (GpuInstance::NONE, it)));
         let attach = pipelines.attach.iter().map(AttachPass::pipeline);
         let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
         each.into_iter()

@@ -23,27 +23,26 @@ pub struct AnimationTables {
 
 destroy_fields!(AnimationTables, Gpu<'a>: buffer);
 
-/// The kind of character that an [`AnimatePipeline`](crate::gpu::AnimatePipeline) is made for.
+/// The kind of character that a pipeline of the stage animate is made for.
 ///
 /// Few characters need [`Self::curves`] or [`Self::morph_weights`], and other pipelines are shorter
 /// without them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AnimateVariant {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AnimateVariant {
     /// The format of the palettes.
-    pub format: PaletteFormat,
+    pub(crate) format: PaletteFormat,
     /// Joints of the skeleton: at most 300.
-    pub joints: u32,
+    pub(crate) joints: u32,
     /// Some clips have tracks that packing
     /// [kept as curves](crate::clip::ClipReport::kept_tracks).
-    pub curves: bool,
+    pub(crate) curves: bool,
     /// Some clips [drive morph weights](Clip::drives_weights).
-    pub morph_weights: bool,
+    pub(crate) morph_weights: bool,
 }
 
 impl AnimateVariant {
     /// The variant that a character needs for palettes of a format.
-    #[must_use]
-    pub fn of(character: &Character, format: PaletteFormat) -> Self {
+    pub(crate) fn of(character: &Character, format: PaletteFormat) -> Self {
         let clips = character.clips();
         Self {
             format,
@@ -123,8 +122,7 @@ impl AnimationTables {
     }
 
     /// The variant of the pipeline that poses instances of the character.
-    #[must_use]
-    pub fn variant(&self) -> AnimateVariant {
+    pub(crate) fn variant(&self) -> AnimateVariant {
         self.variant
     }
 

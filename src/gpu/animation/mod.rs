@@ -19,7 +19,8 @@ mod time;
 mod weights;
 mod words;
 
-pub use buffer::{AnimateVariant, AnimationTables};
+pub(crate) use buffer::AnimateVariant;
+pub use buffer::AnimationTables;
 pub use play::GpuPlay;
 pub(crate) use time::{GpuTime, words};
 pub(crate) use words::span;

@@ -61,6 +61,7 @@ impl Taken {
 
 pub(super) struct Runner {
     device: Device,
+    format: PaletteFormat,
     pub(super) tables: AnimationTables,
     pipeline: AnimatePipeline,
     /// The corners of a box around the mesh.
@@ -99,7 +100,7 @@ impl Runner {
             .unwrap();
         unsafe { upload.free(&device, &mut setup.context.allocator()) };
         let mut pipeline = AnimatePipeline::new(&device).unwrap();
-        unsafe { pipeline.prepare(&device, tables.variant()) }.unwrap();
+        unsafe { pipeline.prepare(&device, &tables) }.unwrap();
         let primitives = character.primitives().iter();
         let points = primitives.flat_map(|primitive| primitive.positions.iter().copied());
         let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
@@ -117,6 +118,7 @@ impl Runner {
         };
         Some(Self {
             device,
+            format: PaletteFormat::of(character, method).unwrap(),
             tables,
             pipeline,
             corners: std::array::from_fn(corner),
@@ -247,7 +249,7 @@ impl Runner {
         taken: &Taken,
         palettes: &[u8],
     ) -> Vec<f32> {
-        match self.tables.variant().format {
+        match self.format {
             PaletteFormat::Mat3x4 => self.compare::<Mat3x4>(animator, taken, palettes),
             PaletteFormat::DualQuat => self.compare::<DualQuat>(animator, taken, palettes),
             PaletteFormat::DualQuatStretch => {
