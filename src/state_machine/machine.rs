@@ -83,13 +83,34 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// assert_eq!(status.weight, 0.5); // in the middle of its fade
 /// # Ok::<(), throng::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct StateMachine {
     pub(super) desc: Arc<StateMachineDesc>,
     pub(crate) fingerprint: u64,
     pub(super) parameters: Vec<Parameter>,
     pub(crate) masks: Vec<Mask>,
     pub(super) layers: Vec<Layer>,
+}
+
+/// State machines are equal if they have the same names and behave alike, however their
+/// descriptions say so.
+impl PartialEq for StateMachine {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            desc: _,
+            fingerprint,
+            parameters,
+            masks,
+            layers,
+        } = self;
+        (fingerprint, parameters, masks, layers)
+            == (
+                &other.fingerprint,
+                &other.parameters,
+                &other.masks,
+                &other.layers,
+            )
+    }
 }
 
 impl StateMachine {
