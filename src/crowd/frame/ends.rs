@@ -69,17 +69,9 @@ impl Ends {
             // SAFETY: `cmd` is recording outside a render pass, by this function's contract, and
             // the event is not set.
             unsafe {
-                let (all, stage) = (
-                    vk::PipelineStageFlags::ALL_COMMANDS,
-                    vk::PipelineStageFlags::BOTTOM_OF_PIPE,
-                );
-                // It orders this after the command that set the event in an earlier frame, for
-                // validation layers that do not follow the semaphore which the engine waited for.
-                // Nothing waits for the end of the pipe.
-                let none = vk::DependencyFlags::empty();
-                device
-                    .raw
-                    .cmd_pipeline_barrier(cmd, all, stage, none, &[], &[], &[]);
+                // Of this stage, it comes after the command that set the event in an earlier frame
+                // even for layers that do not follow the semaphore which the engine waited for.
+                let stage = vk::PipelineStageFlags::ALL_COMMANDS;
                 device.raw.cmd_set_event(cmd, event.handle, stage);
             }
             *recorded = true;

@@ -23,6 +23,8 @@ const KNOWN: &[Known] = &[
     // A scope of the profiler is a range of commands in any stage. With a narrower stage, it would
     // measure a part of them. Only crowds with `CrowdDesc::profile` write timestamps.
     ("pipeline-stage-flags", "vkCmdWriteTimestamp"),
+    // The event of a frame says that all of its commands have run. Nothing waits for it on the GPU.
+    ("pipeline-stage-flags", "vkCmdSetEvent"),
     // The layers of 2023 expect the older SHADER_READ, which includes SHADER_SAMPLED_READ.
     (
         "ImageBarrierAccessLayout",
