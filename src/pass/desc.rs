@@ -21,8 +21,8 @@ pub enum PassKind {
     Depth,
     /// One layer of a shadow map: depth as a light sees it.
     ///
-    /// [`PassDesc::depth_bias_slope`] moves the depth away from the light. Blended materials cast no
-    /// shadow.
+    /// [`PassDesc::depth_bias_slope`] moves the depth away from the light. Blended materials cast
+    /// no shadow.
     Shadow,
     /// Motion vectors since the view's last frame, into the first colour attachment.
     ///
