@@ -98,7 +98,7 @@ impl Character {
     ///
     /// let character = throng::builtin::mannequin()?.character;
     /// let bytes = character.to_bytes();
-    /// assert_eq!(Character::from_bytes(&bytes)?, character);
+    /// assert_eq!(Character::from_bytes(&bytes, &Default::default())?, character);
     /// # Ok::<(), throng::Error>(())
     /// ```
     #[must_use]
@@ -302,7 +302,7 @@ impl Character {
     ///
     /// let knight = throng_import::file("knight.glb", &Default::default())?;
     /// knight.save_file("knight.throng")?;
-    /// let same = Character::load_file("knight.throng")?;
+    /// let same = Character::load_file("knight.throng", &Default::default())?;
     /// assert_eq!(same, knight.character);
     /// # Ok::<(), throng::Error>(())
     /// ```
