@@ -117,7 +117,7 @@ impl Features {
 ///         let mut chain = FeatureChain::new(features);
 ///         let info = chain.add_to(info);
 ///         let device = instance.create_device(physical_device, &info, None)?;
-///         let throng = Device::new(instance, physical_device, &device, &features)?;
+///         let throng = Device::new(instance, physical_device, &device, features)?;
 ///         Ok((device, throng))
 ///     }
 /// }
