@@ -175,7 +175,8 @@ impl SkinnedMesh {
     }
 
     /// The number of coarser levels of detail, without the full level.
-    pub(crate) fn level_count(&self) -> usize {
+    #[must_use]
+    pub fn level_count(&self) -> usize {
         self.draws.len().saturating_sub(1)
     }
 

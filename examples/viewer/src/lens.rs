@@ -171,8 +171,7 @@ impl Lens {
         let mesh = frame.mesh(character)?;
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
-        let coarsest = frame.character(character)?.levels().len();
-        for draw in mesh.draws((level as usize).min(coarsest)) {
+        for draw in mesh.draws((level as usize).min(mesh.level_count())) {
             let bound = frame.draw_bindings(view, character, draw.material)?;
             let (sets, offsets) = ([bound.set, self.set], bound.dynamic_offsets);
             let flip = draw.flip_code.unwrap_or(u32::MAX);
