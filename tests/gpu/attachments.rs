@@ -12,7 +12,9 @@ use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::RawKeys;
 use throng::skeleton::{Joint, Socket};
-use throng::{Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Stages, Stats, View};
+use throng::{
+    Attachment, CharacterId, Crowd, Culling, Id, InstanceId, JointRef, Play, Stages, Stats, View,
+};
 
 fn camera() -> View {
     View {
@@ -175,6 +177,17 @@ fn a_chain_is_where_exact_products_have_it() {
     });
 }
 
+/// Attaches an instance to a joint or socket of a parent.
+fn attached<'j>(
+    crowd: &mut Crowd,
+    child: InstanceId,
+    (parent, socket): (InstanceId, impl Into<JointRef<'j>>),
+    offset: Affine3A,
+) -> throng::Result<()> {
+    let to = Attachment::new(parent, socket).at(offset);
+    crowd.on(child, |mut it| it.attach_to(to))
+}
+
 #[test]
 fn attachments_that_make_no_sense_are_refused() {
     each(|setup| {
@@ -190,7 +203,7 @@ fn attachments_that_make_no_sense_are_refused() {
         let offset = Affine3A::IDENTITY;
         let root = Id::<Joint>::new(0);
         refused! {
-            crowd.on(rider, |mut it| it.attach_to(Attachment::new(rider, root).at(offset))) => "…parent: …";
+            attached(crowd, rider, (rider, root), offset) => "…parent: …";
         }
         crowd
             .live_mut(rider)
@@ -201,12 +214,12 @@ fn attachments_that_make_no_sense_are_refused() {
             .attach_to(Attachment::new(rider, Id::<Joint>::new(3)).at(offset))
             .unwrap();
         refused! {
-            crowd.on(horse, |mut it| it.attach_to(Attachment::new(rider, root).at(offset))) => "…parent: …";
-            crowd.on(horse, |mut it| it.attach_to(Attachment::new(sword, root).at(offset))) => "…parent: …";
+            attached(crowd, horse, (rider, root), offset) => "…parent: …";
+            attached(crowd, horse, (sword, root), offset) => "…parent: …";
         }
         let nan = Affine3A::from_translation(Vec3::NAN);
         refused! {
-            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, root).at(nan)))
+            attached(crowd, sword, (horse, root), nan)
                 => "…socket_from_child: …";
             crowd.on(sword, |mut it| {
                 let joint = Socket { joint: root, offset: nan };
@@ -214,12 +227,12 @@ fn attachments_that_make_no_sense_are_refused() {
             }) => "…socket: …";
             crowd.on(sword, |mut it| it.set_transform(&offset)) => "…world_from_model: …";
             crowd.on(sword, |mut it| it.teleport(&offset)) => "…world_from_model: …";
-            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, Id::<Joint>::new(4)).at(offset)))
+            attached(crowd, sword, (horse, Id::<Joint>::new(4)), offset)
                 => "joint 4 does not exist: there are …";
-            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, "tail").at(offset)))
+            attached(crowd, sword, (horse, "tail"), offset)
                 => "joint or socket \"tail\" does not exist: there are …";
-            crowd.on(dead, |mut it| it.attach_to(Attachment::new(horse, root).at(offset))) => "…no longer exists…";
-            crowd.on(sword, |mut it| it.attach_to(Attachment::new(dead, root).at(offset))) => "…no longer exists…";
+            attached(crowd, dead, (horse, root), offset) => "…no longer exists…";
+            attached(crowd, sword, (dead, root), offset) => "…no longer exists…";
         }
         // The refused calls changed nothing.
         let parent = |crowd: &Crowd, id| crowd.live(id).attachment().map(|of| of.parent);
@@ -411,7 +424,7 @@ fn a_named_socket_holds_its_place() {
             .attach_to(Attachment::new(parent, socket).at(offset))
             .unwrap();
         refused! {
-            stage.crowd.on(by_id, |mut it| it.attach_to(Attachment::new(parent, "gripp").at(offset)))
+            attached(&mut stage.crowd, by_id, (parent, "gripp"), offset)
                 => "… \"gripp\" does not exist: there are …";
         }
         for frame in 0..4 {

@@ -421,7 +421,8 @@ fn wrong_values_are_named() {
         animator.update(f64::NAN) => "…now_s…";
         animator.update(1e13) => "…now_s…";
         animator.local_poses(&[id], &mut short) => "…local poses…";
-        animator.on(id, |mut it| it.set_pose(Pose::Local(&pose), &ShowPose::default())) => "…local pose…";
+        animator.on(id, |mut it| it.set_pose(Pose::Local(&pose), &ShowPose::default()))
+            => "…local pose…";
         animator.on(driven, |mut it| it.stop_state_machine(f32::INFINITY)) => "…fade_s…";
         animator.on(id, |mut it| it.set_root_transform(RootTransform::default(), 1.0))
             => "…root motion…";
