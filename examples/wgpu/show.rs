@@ -3,7 +3,7 @@
 use crate::{DEPTH, SKY, Scene, texture};
 use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::{CrowdDesc, Lighting, PassId, PassKind, Shadow, Spawn, View, builtin};
-use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, Result};
+use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc};
 use wgpu::*;
 
 pub(crate) struct Show {
@@ -16,7 +16,7 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    pub(crate) fn new(adapter: &Adapter, format: TextureFormat) -> Result<Self> {
+    pub(crate) fn new(adapter: &Adapter, format: TextureFormat) -> Result<Self, Error> {
         let required_features = Features::IMMEDIATES;
         let required_limits = Limits { max_immediate_size: 128, ..Default::default() };
         let desc = DeviceDescriptor { required_features, required_limits, ..Default::default() };
@@ -40,7 +40,7 @@ impl Show {
     }
 
     /// Draws a frame into a picture.
-    pub(crate) fn draw(&mut self, picture: &TextureView, time_s: f64) -> Result<()> {
+    pub(crate) fn draw(&mut self, picture: &TextureView, time_s: f64) -> Result<(), Error> {
         let size @ Extent3d { width, height, .. } = picture.texture().size();
         let (eye, sun) = (Vec3::new(2.0, 3.5, 9.0), Lighting::default().sun_direction * 20.0);
         let camera = rh::proj::directx::perspective(0.75, width as f32 / height as f32, 0.1, 100.0)

@@ -122,8 +122,7 @@ pub enum StandaloneError {
     },
 }
 
-/// The result type of this crate.
-pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = StandaloneError> = std::result::Result<T, E>;
 
 /// Converts a Vulkan result to an error that names the call.
 pub(crate) trait Check<T> {

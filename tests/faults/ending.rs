@@ -7,7 +7,7 @@ use crate::screen::{self, Window};
 use crate::support::{Change, keep_loaded};
 use std::collections::{BTreeMap, BTreeSet};
 use throng::ash::vk;
-use throng_standalone::{Context, ContextDesc, Result, StandaloneError};
+use throng_standalone::{Context, ContextDesc, StandaloneError};
 
 /// Errors about memory that could not be allocated or mapped.
 pub(crate) const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -27,7 +27,7 @@ pub(crate) fn alone() -> Change {
 }
 
 /// Creates a context for a window on the counting driver.
-pub(crate) fn context() -> Result<Context> {
+pub(crate) fn context() -> Result<Context, StandaloneError> {
     let entry = entry();
     let desc = ContextDesc {
         app_name: "throng's tests",

@@ -7,7 +7,7 @@ use crate::reference::sweep::is_thorough;
 use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng_standalone::{Begin, Context, Frames, Result, StandaloneError, Swapchain};
+use throng_standalone::{Begin, Context, Frames, StandaloneError, Swapchain};
 
 /// The objects behind a program's window, as far as they were created.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(crate) const SAMPLES: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 
 impl Shown {
     /// Creates what is missing.
-    pub(crate) fn open(&mut self, context: &mut Context) -> Result<()> {
+    pub(crate) fn open(&mut self, context: &mut Context) -> Result<(), StandaloneError> {
         if self.swapchain.is_none() {
             let made = Swapchain::new(context, Window(1), EXTENT, FORMAT, SAMPLES);
             self.swapchain = Some(made?);
@@ -38,7 +38,7 @@ impl Shown {
         context: &mut Context,
         extent: vk::Extent2D,
         presents: bool,
-    ) -> Result<bool> {
+    ) -> Result<bool, StandaloneError> {
         let swapchain = self.swapchain.as_mut().unwrap();
         let frames = self.frames.as_mut().unwrap();
         let frame = frames.begin()?;
@@ -57,13 +57,13 @@ impl Shown {
     }
 
     /// Replaces the swapchain by one with a new surface of the same window.
-    pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<()> {
+    pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<(), StandaloneError> {
         self.swapchain = None;
         self.open(context)
     }
 
     /// The whole life of the window: frames, another extent, a dropped image, another surface.
-    fn live(&mut self, context: &mut Context) -> Result<()> {
+    fn live(&mut self, context: &mut Context) -> Result<(), StandaloneError> {
         self.open(context)?;
         let wide = vk::Extent2D {
             width: 100,

@@ -2,7 +2,7 @@
 
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng_standalone::{Buffer, Context, Result};
+use throng_standalone::{Buffer, Context, StandaloneError};
 
 /// One mip level of one layer of an image to read back.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub struct ImageRead {
 /// # Safety
 ///
 /// The image belongs to this device, has one sample, and matches the description in `read`.
-pub unsafe fn read_image(context: &Context, read: &ImageRead) -> Result<Vec<u8>> {
+pub unsafe fn read_image(context: &Context, read: &ImageRead) -> Result<Vec<u8>, StandaloneError> {
     use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
     let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
     let size = texels * u64::from(read.texel_bytes);

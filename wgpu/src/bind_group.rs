@@ -45,9 +45,9 @@ pub enum Binding<'a> {
 /// It is a handle: clones are the same group. Draws in flight keep what they use.
 ///
 /// ```no_run
-/// use throng_wgpu::{BindGroup, BindGroupLayout, Binding, Gpu, Result};
+/// use throng_wgpu::{BindGroup, BindGroupLayout, Binding, Error, Gpu};
 ///
-/// fn lights(gpu: &Gpu, lights: &wgpu::Buffer) -> Result<BindGroup> {
+/// fn lights(gpu: &Gpu, lights: &wgpu::Buffer) -> Result<BindGroup, Error> {
 ///     let layout = BindGroupLayout::new(gpu, &wgpu::BindGroupLayoutDescriptor {
 ///         label: Some("lights"),
 ///         entries: &[wgpu::BindGroupLayoutEntry {

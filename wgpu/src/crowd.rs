@@ -39,10 +39,10 @@ use wgpu::hal::vulkan::Api as Vulkan;
 ///
 /// ```no_run
 /// use throng::{Spawn, builtin};
-/// use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, Result, throng, view};
+/// use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, throng, view};
 /// use throng::glam::{Mat4, Vec3};
 ///
-/// fn draw(gpu: &Gpu, color: &wgpu::TextureView, clip_from_world: Mat4) -> Result<()> {
+/// fn draw(gpu: &Gpu, color: &wgpu::TextureView, clip_from_world: Mat4) -> Result<(), Error> {
 ///     let mut crowd = Crowd::new(gpu, &throng::CrowdDesc::default())?;
 ///     let pass = crowd.create_pass(&PassDesc {
 ///         color_formats: &[Some(color.texture().format())],

@@ -24,9 +24,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// frame may be submitted in any order, from any thread.
 ///
 /// ```no_run
-/// use throng_wgpu::{Encoder, Gpu, Result};
+/// use throng_wgpu::{Encoder, Error, Gpu};
 ///
-/// fn clear(gpu: &Gpu, target: &wgpu::Texture) -> Result<()> {
+/// fn clear(gpu: &Gpu, target: &wgpu::Texture) -> Result<(), Error> {
 ///     let mut encoder = Encoder::new(gpu);
 ///     encoder.clear_texture(target, &wgpu::ImageSubresourceRange::default());
 ///     // Here, `Frame::draw` may draw crowds.

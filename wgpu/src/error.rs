@@ -2,8 +2,7 @@
 
 use throng::ash::vk;
 
-/// The result of everything here that can fail.
-pub type Result<T, E = Error> = core::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error of this crate, of throng or of wgpu.
 #[derive(Debug, thiserror::Error)]

@@ -17,9 +17,9 @@ use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
 /// wgpu, for everything else that the program draws.
 ///
 /// ```no_run
-/// use throng_wgpu::{Crowd, Gpu, Result};
+/// use throng_wgpu::{Crowd, Error, Gpu};
 ///
-/// fn open(adapter: &wgpu::Adapter) -> Result<(Gpu, Crowd)> {
+/// fn open(adapter: &wgpu::Adapter) -> Result<(Gpu, Crowd), Error> {
 ///     let gpu = Gpu::open(adapter, &wgpu::DeviceDescriptor::default())?;
 ///     let crowd = Crowd::new(&gpu, &throng::CrowdDesc::default())?;
 ///     let _buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {

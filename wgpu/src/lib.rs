@@ -20,7 +20,7 @@
 //!
 //! ```no_run
 //! use throng_wgpu::throng::{PassId, View};
-//! use throng_wgpu::{Crowd, Encoder, Result};
+//! use throng_wgpu::{Crowd, Encoder, Error};
 //!
 //! struct Passes<'a> {
 //!     shadow: (PassId, wgpu::RenderPassDescriptor<'a>),
@@ -28,7 +28,12 @@
 //!     crowd: (PassId, wgpu::RenderPassDescriptor<'a>),
 //! }
 //!
-//! fn frame(crowd: &mut Crowd, views: &[View; 2], passes: &Passes<'_>, time_s: f64) -> Result<()> {
+//! fn frame(
+//!     crowd: &mut Crowd,
+//!     views: &[View; 2],
+//!     passes: &Passes<'_>,
+//!     time_s: f64,
+//! ) -> Result<(), Error> {
 //!     let mut encoder = Encoder::new(&crowd.gpu().clone());
 //!     crowd.update(time_s)?;
 //!     let mut frame = crowd.begin_frame(time_s)?;
@@ -92,7 +97,7 @@ mod translate;
 pub use bind_group::{BindGroup, BindGroupLayout, Binding};
 pub use crowd::Crowd;
 pub use encoder::Encoder;
-pub use error::{Error, Result};
+pub use error::Error;
 pub use frame::Frame;
 pub use gpu::Gpu;
 pub use material::MaterialDesc;

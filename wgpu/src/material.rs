@@ -15,7 +15,7 @@ use crate::bind_group::BindGroupLayout;
 ///
 /// ```no_run
 /// use throng::PassId;
-/// use throng_wgpu::{BindGroupLayout, Crowd, MaterialDesc, PassDesc, Result, throng};
+/// use throng_wgpu::{BindGroupLayout, Crowd, Error, MaterialDesc, PassDesc, throng};
 ///
 /// const WGSL: &str = "
 ///     @group(1) @binding(0) var<uniform> light: vec4f;
@@ -29,7 +29,7 @@ use crate::bind_group::BindGroupLayout;
 ///     }
 /// ";
 ///
-/// fn pass(crowd: &mut Crowd, light: &BindGroupLayout) -> Result<PassId> {
+/// fn pass(crowd: &mut Crowd, light: &BindGroupLayout) -> Result<PassId, Error> {
 ///     crowd.create_pass(&PassDesc {
 ///         color_formats: &[Some(wgpu::TextureFormat::Bgra8UnormSrgb)],
 ///         material: Some(MaterialDesc {

@@ -7,7 +7,7 @@ use crate::support::{
 use std::mem;
 use throng::{Capacity, Stages};
 use throng_reference::picture::{covered, different};
-use throng_wgpu::{Crowd, Encoder, Error, Frame, Result, throng};
+use throng_wgpu::{Crowd, Encoder, Error, Frame, throng};
 
 /// Frames in flight are not overwritten by others.
 #[test]
@@ -55,7 +55,7 @@ fn one_too_many_is_an_error() {
                 unsafe { encoder.into_command_buffers() }
             })
             .collect();
-        let in_flight = |result: Result<()>| {
+        let in_flight = |result: Result<(), Error>| {
             let right = matches!(result, Err(Error::InFlight { frames: all }) if all == frames);
             assert!(right, "{result:?}");
         };

@@ -10,7 +10,7 @@ use std::thread;
 use throng::glam::{Affine3A, Vec3};
 use throng::{PassId, Stages};
 use throng_reference::picture::{covered, different};
-use throng_wgpu::{Crowd, Encoder, Error, Gpu, Result, throng};
+use throng_wgpu::{Crowd, Encoder, Error, Gpu, throng};
 
 fn start(frames_in_flight: u32, stages: Stages) -> (Gpu, Crowd, PassId, Target) {
     let gpu = gpu();
@@ -22,14 +22,14 @@ fn start(frames_in_flight: u32, stages: Stages) -> (Gpu, Crowd, PassId, Target) 
 }
 
 /// Prepares a frame that draws nothing.
-fn prepare(crowd: &mut Crowd, time_s: f64) -> Result<()> {
+fn prepare(crowd: &mut Crowd, time_s: f64) -> Result<(), Error> {
     crowd.update(time_s)?;
     let mut frame = crowd.begin_frame(time_s)?;
     frame.prepare(&[camera(SIZE)]).map(drop)
 }
 
 #[track_caller]
-fn expect_late(result: Result<wgpu::SubmissionIndex>, numbers: (u64, u64)) {
+fn expect_late(result: Result<wgpu::SubmissionIndex, Error>, numbers: (u64, u64)) {
     match result {
         Err(Error::Late { frame, later }) => assert_eq!((frame, later), numbers),
         other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use crate::support::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use throng::{PassKind, Stages};
-use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, Result, throng};
+use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, throng};
 
 #[test]
 fn other_backends() {
@@ -112,12 +112,13 @@ fn attachments_that_do_not_fit() {
     let gone = texture(&gpu, COLOR, SIZE, 1);
     let gone_view = whole(&gone);
     gone.destroy();
-    let mut draw_into = |color: &wgpu::TextureView, depth: &wgpu::TextureView| -> Result<()> {
-        let mut colors = Vec::new();
-        let desc = descriptor(&mut colors, (color, None, depth), true);
-        frame.draw(&mut encoder, views[0], pass, &desc)
-    };
-    let rejected = |result: Result<()>, text: &str| match result {
+    let mut draw_into =
+        |color: &wgpu::TextureView, depth: &wgpu::TextureView| -> Result<(), Error> {
+            let mut colors = Vec::new();
+            let desc = descriptor(&mut colors, (color, None, depth), true);
+            frame.draw(&mut encoder, views[0], pass, &desc)
+        };
+    let rejected = |result: Result<(), Error>, text: &str| match result {
         Err(why @ Error::Rejected { .. }) => assert!(why.to_string().contains(text), "{why}"),
         other => panic!("{other:?}"),
     };
@@ -250,7 +251,7 @@ fn textures_of_other_instances() {
     let mut crowd = Crowd::new(&gpu, &desc(3, Stages::default())).unwrap();
     populate(&mut crowd);
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
-    let refused = |result: Result<()>| {
+    let refused = |result: Result<(), Error>| {
         let right = matches!(result, Err(Error::OtherDevice { .. }));
         assert!(right, "{result:?}");
     };

@@ -1,7 +1,7 @@
 //! The image that holds the picture.
 
 use throng::ash::{self, vk};
-use throng_standalone::{Begin, Context, Result, Target, TargetDesc};
+use throng_standalone::{Begin, Context, StandaloneError, Target, TargetDesc};
 
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 /// The background, as linear RGBA.
@@ -24,7 +24,7 @@ pub(crate) fn new_target(
     context: &mut Context,
     extent: vk::Extent2D,
     multisampled: bool,
-) -> Result<Target> {
+) -> Result<Target, StandaloneError> {
     let samples = if multisampled {
         vk::SampleCountFlags::TYPE_4
     } else {

@@ -6,7 +6,7 @@ use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
 use throng_wgpu::throng::{CharacterId, CrowdDesc, Spawn, Stages, View};
-use throng_wgpu::{Crowd, Encoder, Frame, Gpu, PassDesc};
+use throng_wgpu::{Crowd, Encoder, Error, Frame, Gpu, PassDesc};
 use wgpu::TextureUsages as Usages;
 
 pub(crate) const EDGE: u32 = 192;
@@ -154,7 +154,7 @@ impl Target {
         (frame, encoder): (&Frame<'_>, &mut Encoder),
         (view, pass): (throng::ViewId, throng::PassId),
         clear: bool,
-    ) -> throng_wgpu::Result<()> {
+    ) -> Result<(), Error> {
         let color = whole(&self.color);
         let samples = self.samples.as_ref().map(whole);
         let depth = whole(&self.depth);
@@ -246,7 +246,7 @@ pub(crate) fn frame(
     target: &Target,
     pass: throng::PassId,
     time_s: f64,
-) -> throng_wgpu::Result<()> {
+) -> Result<(), Error> {
     let mut encoder = Encoder::new(&crowd.gpu().clone());
     crowd.update(time_s)?;
     let mut frame = crowd.begin_frame(time_s)?;
