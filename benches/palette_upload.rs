@@ -75,13 +75,11 @@ fn measure(context: &mut Context) -> Outcome {
 }
 
 fn run() -> Outcome {
-    let validation = ContextDesc::validation_from_env();
-    let mut context = Context::new(&ContextDesc {
+    let desc = ContextDesc {
         app_name: NAME,
-        validation,
         ..ContextDesc::default()
-    })
-    .map_err(|error| {
+    };
+    let mut context = Context::new(&desc).map_err(|error| {
         format!(
             "needs a Vulkan 1.3 driver and has none: {error}\n\
              scripts/with-vulkan installs a software driver and runs a command with it"
@@ -90,14 +88,10 @@ fn run() -> Outcome {
     measure(&mut context)?;
     let messages = context.messages();
     drop(context);
-    if validation {
+    if desc.validation {
         println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");
     }
-    if messages.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("the validation layer objects:\n{}", messages.report()).into())
-    }
+    Ok(messages.check()?)
 }
 
 fn main() -> ExitCode {

@@ -59,7 +59,6 @@ fn main() -> Result<(), Words> {
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_pipeline",
-        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let desc = TargetDesc {
@@ -75,10 +74,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     say("wrote own_pipeline.png");
     let messages = context.messages();
     drop((target, context));
-    if messages.is_empty() {
-        return Ok(());
-    }
-    Err(messages.report().into())
+    Ok(messages.check()?)
 }
 
 unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Error>> {
@@ -137,7 +133,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             }
             let begin = Begin {
                 color: [0.10, 0.12, 0.16, 1.0],
-                reversed_z: true,
+                depth: 0.0,
                 ..Begin::default()
             };
             target.begin(raw, cmd, &begin);

@@ -55,7 +55,6 @@ fn main() -> Result<(), Words> {
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_shader",
-        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let desc = TargetDesc {
@@ -136,10 +135,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     shadow.destroy(&mut context);
     let messages = context.messages();
     drop((light, target, context));
-    if messages.is_empty() {
-        return Ok(());
-    }
-    Err(messages.report().into())
+    Ok(messages.check()?)
 }
 
 /// The passes: depth for the shadows, then two kinds of shading.
@@ -201,7 +197,7 @@ fn draw(
     };
     let begin = Begin {
         color: [0.93, 0.82, 0.62, 1.0],
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     };
     let layout = crowd.pass_layout(passes.people)?;

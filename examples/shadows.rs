@@ -59,7 +59,6 @@ fn parse(text: &str) -> Option<[u32; 2]> {
 pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng shadows",
-        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     // Every device supports four samples. The target resolves them into one at the end of a pass.
@@ -107,10 +106,7 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     shadow.destroy(&mut context);
     let messages = context.messages();
     drop((target, context));
-    if messages.is_empty() {
-        return Ok(());
-    }
-    Err(messages.report().into())
+    Ok(messages.check()?)
 }
 
 struct Passes {
@@ -172,7 +168,7 @@ fn draw(
     };
     let begin = Begin {
         color: [0.55, 0.65, 0.8, 1.0],
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;

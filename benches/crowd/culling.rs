@@ -436,7 +436,7 @@ unsafe fn begin_light(device: &ash::Device, cmd: vk::CommandBuffer, target: &Tar
         .dst_access_mask(write | vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_READ)];
     let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
     let clear = vk::ClearDepthStencilValue {
-        depth: Begin::default().clear_depth(),
+        depth: 1.0,
         stencil: 0,
     };
     let depth = vk::RenderingAttachmentInfo::default()

@@ -60,7 +60,7 @@ pub(crate) fn compare(rounds: usize) -> Outcome<Table> {
             rows.push(row(&mut context, &target, &load, method, rounds)?);
         }
     }
-    let device = context.info.to_string();
+    let device = context.info.clone();
     Ok(Table { device, rows })
 }
 

@@ -56,7 +56,6 @@ pub(crate) fn to_file<T>(
 ) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: shot.path,
-        validation: ContextDesc::validation_from_env(),
         ..ContextDesc::default()
     })?;
     let [width, height] = shot.size;
@@ -106,10 +105,7 @@ pub(crate) fn to_file<T>(
     shadow.destroy(&mut context);
     let messages = context.messages();
     drop((target, context));
-    if messages.is_empty() {
-        return Ok(());
-    }
-    Err(messages.report().into())
+    Ok(messages.check()?)
 }
 
 fn lighting() -> Lighting {
@@ -154,7 +150,7 @@ fn frame(
     };
     let begin = Begin {
         color: BACKGROUND,
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng_standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
+use throng_standalone::{Context, Frames, Messages, Target, TargetDesc};
 
 use super::args::Args;
 use super::moving_picture::MovingPicture;
@@ -26,7 +26,7 @@ const DT_S: f64 = 1.0 / 60.0;
 
 /// The result of a rendering.
 pub(crate) struct Rendered {
-    pub(crate) device: DeviceInfo,
+    pub(crate) device: String,
     pub(crate) messages: Messages,
     pub(crate) scene: Scene,
     pub(crate) log: Log,

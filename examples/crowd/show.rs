@@ -132,7 +132,7 @@ impl Show {
         formats: Formats,
         args: &Args,
     ) -> Result<Self> {
-        let is_software = context.info.kind == vk::PhysicalDeviceType::CPU;
+        let is_software = context.properties.device_type == vk::PhysicalDeviceType::CPU;
         let animates = match args.stages {
             StagesArg::Auto => !is_software,
             asked => asked == StagesArg::Gpu,
@@ -445,7 +445,7 @@ impl Canvas<'_> {
     unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         let begin = Begin {
             color: scenery::background(),
-            reversed_z: true,
+            depth: 0.0,
             ..Begin::default()
         };
         // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.

@@ -5,7 +5,6 @@ use std::path::Path;
 use serde_json::{Value, json};
 use throng::gpu::ScopeTime;
 use throng::{Stages, Stats, ViewStats};
-use throng_standalone::DeviceInfo;
 
 use super::scene::Scene;
 use super::{Result, say};
@@ -182,7 +181,7 @@ impl Log {
     }
 
     /// Prints the table.
-    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) -> Result<()> {
+    pub(crate) fn print(&self, device: &str, scene: &Scene) -> Result<()> {
         let stats = &self.last;
         say(&format!("device       {device}"))?;
         for (model, count) in scene.models().iter().zip(&scene.counts) {
@@ -238,7 +237,7 @@ impl Log {
     }
 
     /// All figures as JSON.
-    pub(crate) fn to_json(&self, device: &DeviceInfo, scene: &Scene, extent: (u32, u32)) -> Value {
+    pub(crate) fn to_json(&self, device: &str, scene: &Scene, extent: (u32, u32)) -> Value {
         let stats = &self.last;
         let views = self.views().map(|(name, view)| {
             json!({
@@ -271,9 +270,7 @@ impl Log {
                 .collect()
         };
         json!({
-            "device": device.name,
-            "driver": format!("{} {}", device.driver, device.driver_info).trim(),
-            "vulkan": version(device.api_version),
+            "device": device,
             "size": [extent.0, extent.1],
             "frames": self.frames(),
             "instances": stats.instances,
@@ -369,13 +366,6 @@ fn joints_per_instance(scene: &Scene) -> Value {
             json!(all as f64 / joints.iter().map(|(_, count)| count).sum::<u64>() as f64)
         }
     }
-}
-
-fn version(version: u32) -> String {
-    use throng::ash::vk::{api_version_major, api_version_minor, api_version_patch};
-    let [major, minor, patch] =
-        [api_version_major, api_version_minor, api_version_patch].map(|part| part(version));
-    format!("{major}.{minor}.{patch}")
 }
 
 fn spread(times: &[f64]) -> Value {

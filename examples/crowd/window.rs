@@ -417,7 +417,7 @@ fn sky(
     };
     let begin = Begin {
         color: scenery::background(),
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     };
     // SAFETY: the command buffer is recording, and the image was acquired with this frame.

@@ -17,23 +17,25 @@ pub struct Formats {
 }
 
 /// Clear values and flags for the start of rendering.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Begin {
     /// Linear RGBA that colour is cleared to.
     pub color: [f32; 4],
-    /// True if depth 1 is near, as in [`PassDesc::reversed_z`](throng::PassDesc::reversed_z).
+    /// The value that depth is cleared to.
     ///
-    /// [`Self::clear_depth`] is what depth is cleared to.
-    pub reversed_z: bool,
+    /// The default is 1. With [`PassDesc::reversed_z`](throng::PassDesc::reversed_z), it must be 0.
+    pub depth: f32,
     /// Rendering flags, needed for drawing from secondary command buffers.
     pub flags: vk::RenderingFlags,
 }
 
-impl Begin {
-    /// The value that depth is cleared to: the farthest.
-    #[must_use]
-    pub const fn clear_depth(&self) -> f32 {
-        if self.reversed_z { 0.0 } else { 1.0 }
+impl Default for Begin {
+    fn default() -> Self {
+        Self {
+            color: [0.0; 4],
+            depth: 1.0,
+            flags: vk::RenderingFlags::empty(),
+        }
     }
 }
 
@@ -163,7 +165,7 @@ impl Attachments {
         let colors = [color];
         let depth = self.depth.as_ref().map(|image| {
             let depth_stencil = vk::ClearDepthStencilValue {
-                depth: begin.clear_depth(),
+                depth: begin.depth,
                 stencil: 0,
             };
             vk::RenderingAttachmentInfo::default()

@@ -4,7 +4,7 @@ use crate::device::{self, Candidate};
 use crate::error::Check;
 use crate::instance::Instance;
 use crate::surface::{self, Surface};
-use crate::{ContextDesc, DeviceInfo, Messages, Result, StandaloneError};
+use crate::{ContextDesc, Messages, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
@@ -49,8 +49,8 @@ pub struct Handles {
     pub physical_device: vk::PhysicalDevice,
     /// Limits and identifiers of the device.
     pub properties: vk::PhysicalDeviceProperties,
-    /// Names of the device and its driver.
-    pub info: DeviceInfo,
+    /// The names of the device and its driver, and its Vulkan version, for display.
+    pub info: String,
     /// True if validation is on and checks for hazards across submissions.
     pub across_submits: bool,
     /// Transient command pool of `queue_family`, for one-off work.
@@ -273,12 +273,12 @@ impl Context {
 
     fn on(desc: &ContextDesc<'_>, owner: Instance, candidate: Candidate) -> Result<Self> {
         let handles = Rc::new(Handles::new(owner, &candidate)?);
-        log::info!("vulkan device {}: {}", handles.info.index, handles.info);
+        log::info!("vulkan device {}", handles.info);
         // Not on software drivers, for two reasons. They take several times as long for a picture
         // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where
         // texture coordinates have no gradient, which is the case for models that take the colour
         // of a whole triangle from one texel.
-        let is_software = candidate.info.kind == vk::PhysicalDeviceType::CPU;
+        let is_software = candidate.properties.device_type == vk::PhysicalDeviceType::CPU;
         let asked = desc.sampler_anisotropy && !is_software;
         let mut enabled = candidate.enabled;
         if !asked {

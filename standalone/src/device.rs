@@ -3,8 +3,9 @@
 use crate::error::Check;
 use crate::instance::{Instance, names, no_driver};
 use crate::surface::Surface;
-use crate::{DeviceInfo, Result, StandaloneError};
+use crate::{Result, StandaloneError};
 use ash::{khr, vk};
+use std::borrow::Cow;
 use std::ffi::CStr;
 use throng::Error;
 use throng::gpu::Features;
@@ -15,7 +16,8 @@ const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 /// A physical device that meets all requirements.
 pub(crate) struct Candidate {
     pub(crate) physical_device: vk::PhysicalDevice,
-    pub(crate) info: DeviceInfo,
+    /// Its names.
+    pub(crate) info: String,
     pub(crate) properties: vk::PhysicalDeviceProperties,
     pub(crate) queue_family: u32,
     pub(crate) timestamp_bits: u32,
@@ -43,18 +45,20 @@ pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>) -> Result<Cand
     let asked = std::env::var(DEVICE_VARIABLE).ok();
     let (mut fit, mut devices) = (Vec::new(), Vec::new());
     for (index, physical_device) in found.into_iter().enumerate() {
-        let (info, limits) = describe(owner, index, physical_device);
-        let is_asked = asked.as_deref().is_none_or(|asked| is_it(asked, &info));
-        let inspected = match is_asked {
+        let (info, limits) = describe(owner, physical_device);
+        let is_asked = |asked| is_it(asked, index, &limits.0);
+        let inspected = match asked.as_deref().is_none_or(is_asked) {
             true => inspect(owner, surface, physical_device, info.clone(), limits),
             false => Err("is not the requested device".to_owned()),
         };
         match inspected {
             Ok(candidate) => fit.push(candidate),
-            Err(why) => devices.push((info, why)),
+            Err(why) => devices.push((format!("{index}: {info}"), why)),
         }
     }
-    let best = fit.into_iter().min_by_key(|found| rank(found.info.kind));
+    let best = fit
+        .into_iter()
+        .min_by_key(|found| rank(found.properties.device_type));
     best.ok_or(StandaloneError::NoDevice { asked, devices })
 }
 
@@ -62,7 +66,7 @@ fn inspect(
     owner: &Instance,
     surface: Option<&Surface>,
     physical_device: vk::PhysicalDevice,
-    info: DeviceInfo,
+    info: String,
     (properties, max_buffer_bytes): Limits,
 ) -> Result<Candidate, String> {
     let instance = &owner.instance;
@@ -104,11 +108,8 @@ fn inspect(
     })
 }
 
-fn describe(
-    owner: &Instance,
-    index: usize,
-    physical_device: vk::PhysicalDevice,
-) -> (DeviceInfo, Limits) {
+/// The names of a device and its driver, its Vulkan version, and its limits.
+fn describe(owner: &Instance, physical_device: vk::PhysicalDevice) -> (String, Limits) {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
     let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
@@ -124,18 +125,16 @@ fn describe(
             .get_physical_device_properties2(physical_device, &mut all);
     }
     let properties = all.properties;
-    let text = |s: Result<&CStr, _>| {
-        s.map(|s| s.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    };
-    let info = DeviceInfo {
-        index,
-        name: text(properties.device_name_as_c_str()),
-        driver: text(driver.driver_name_as_c_str()),
-        driver_info: text(driver.driver_info_as_c_str()),
-        api_version: properties.api_version,
-        kind: properties.device_type,
-    };
+    let version = properties.api_version;
+    let info = format!(
+        "{} ({} {}, Vulkan {}.{}.{})",
+        text(properties.device_name_as_c_str()),
+        text(driver.driver_name_as_c_str()),
+        text(driver.driver_info_as_c_str()),
+        vk::api_version_major(version),
+        vk::api_version_minor(version),
+        vk::api_version_patch(version)
+    );
     let largest = vulkan11.max_memory_allocation_size;
     (info, (properties, vulkan13.max_buffer_size.min(largest)))
 }
@@ -160,12 +159,18 @@ fn queue_family(
     Ok(None)
 }
 
-fn is_it(asked: &str, info: &DeviceInfo) -> bool {
+fn is_it(asked: &str, index: usize, properties: &vk::PhysicalDeviceProperties) -> bool {
     let asked = asked.trim().to_lowercase();
+    let name = text(properties.device_name_as_c_str());
     match asked.parse::<usize>() {
-        Ok(index) => index == info.index,
-        Err(_) => info.name.to_lowercase().contains(&asked),
+        Ok(asked) => asked == index,
+        Err(_) => name.to_lowercase().contains(&asked),
     }
+}
+
+/// A name that a driver gave. One that does not end counts as empty.
+fn text<E>(name: Result<&CStr, E>) -> Cow<'_, str> {
+    name.map(CStr::to_string_lossy).unwrap_or_default()
 }
 
 fn rank(kind: vk::PhysicalDeviceType) -> u32 {

@@ -1,6 +1,6 @@
 //! Errors of this crate, with the numbers and names that locate the cause.
 
-use crate::{DeviceInfo, advice};
+use crate::advice;
 use ash::vk;
 
 /// An error of this crate.
@@ -42,8 +42,8 @@ pub enum StandaloneError {
     NoDevice {
         /// The index or part of a name that was asked for.
         asked: Option<String>,
-        /// Every device that was found, with the reason against it.
-        devices: Vec<(DeviceInfo, String)>,
+        /// Every device that was found: its index and names, and the reason against it.
+        devices: Vec<(String, String)>,
     },
     /// The allocator of throng's memory cannot be created.
     #[error("cannot create the allocator of device memory")]
@@ -120,6 +120,12 @@ pub enum StandaloneError {
         /// Size of the buffer in bytes, or 0 if it would have to be mapped and is not.
         len: u64,
     },
+    /// The validation layer has reported something.
+    #[error("the validation layer objects:\n{}", .messages.join("\n"))]
+    Validation {
+        /// All [messages](crate::Messages).
+        messages: Vec<String>,
+    },
 }
 
 pub(crate) type Result<T, E = StandaloneError> = std::result::Result<T, E>;
@@ -150,10 +156,10 @@ fn asked_for(asked: Option<&str>) -> String {
     asked.map_or_else(String::new, |asked| format!(" matches `{asked}`"))
 }
 
-fn listed(devices: &[(DeviceInfo, String)]) -> String {
+fn listed(devices: &[(String, String)]) -> String {
     if devices.is_empty() {
         return format!(": there are no devices: {}", advice::driver());
     }
-    let line = |(info, why): &(DeviceInfo, String)| format!("; {}: {info}: {why}", info.index);
+    let line = |(device, why): &(String, String)| format!("; {device}: {why}");
     devices.iter().map(line).collect()
 }

@@ -15,6 +15,9 @@ pub struct ContextDesc<'a> {
     pub entry: Option<&'a Entry>,
     /// Enables the validation layer.
     ///
+    /// The default is true if the environment variable `THRONG_VALIDATION` is set to anything but
+    /// `0`.
+    ///
     /// It is `VK_LAYER_KHRONOS_validation` with synchronization validation, and collects every
     /// message of severity warning and above.
     ///
@@ -63,17 +66,9 @@ impl Default for ContextDesc<'_> {
         Self {
             app_name: "throng",
             entry: None,
-            validation: false,
+            validation: std::env::var_os("THRONG_VALIDATION").is_some_and(|value| value != "0"),
             sampler_anisotropy: true,
         }
-    }
-}
-
-impl ContextDesc<'_> {
-    /// True if the environment variable `THRONG_VALIDATION` is set to anything but `0`.
-    #[must_use]
-    pub fn validation_from_env() -> bool {
-        std::env::var_os("THRONG_VALIDATION").is_some_and(|value| value != "0")
     }
 }
 

@@ -63,7 +63,6 @@ mod attachments;
 mod buffer;
 mod context;
 mod device;
-mod device_info;
 mod error;
 mod frames;
 mod image;
@@ -78,14 +77,13 @@ mod validation;
 pub use attachments::{Begin, Formats};
 pub use buffer::Buffer;
 pub use context::{Context, Handles};
-pub use device_info::DeviceInfo;
 pub(crate) use error::Result;
 pub use error::StandaloneError;
 pub use frames::{FrameCommands, Frames};
 pub use instance::ContextDesc;
 pub use swapchain::{Swapchain, SwapchainImage};
 pub use target::{Target, TargetDesc};
-pub use validation::{Message, Messages};
+pub use validation::Messages;
 
 /// The examples of README.md are compiled as tests.
 #[cfg(doctest)]

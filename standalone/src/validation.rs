@@ -1,8 +1,8 @@
 //! The validation layer and its messages.
 
+use crate::{Result, StandaloneError};
 use ash::vk;
 use std::ffi::{CStr, c_void};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -16,55 +16,34 @@ const ACROSS_SUBMITS_SINCE: u32 = vk::make_api_version(0, 1, 3, 275);
 /// Ids of messages about the machine, not about the program.
 const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 
-/// A message of the validation layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Message {
-    /// The name of the rule, such as `SYNC-HAZARD-WRITE-AFTER-WRITE`.
-    pub id: String,
-    /// The full text.
-    pub text: String,
-}
-
-impl fmt::Display for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.id, self.text)
-    }
-}
-
-/// The messages so far.
+/// The messages of the validation layer so far: the name of the rule, such as
+/// `SYNC-HAZARD-WRITE-AFTER-WRITE`, a colon, and the text.
 ///
 /// Clones share one list. The list outlives the context, so messages about destruction can be read
 /// afterwards.
 #[derive(Clone, Debug, Default)]
-pub struct Messages(Arc<Mutex<Vec<Message>>>);
+pub struct Messages(Arc<Mutex<Vec<String>>>);
 
 impl Messages {
     /// A copy of the list.
     #[must_use]
-    pub fn all(&self) -> Vec<Message> {
+    pub fn all(&self) -> Vec<String> {
         self.lock().clone()
     }
 
-    /// Takes all messages and leaves the list empty.
-    #[must_use]
-    pub fn take(&self) -> Vec<Message> {
-        std::mem::take(&mut *self.lock())
+    /// Fails if there is any message.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StandaloneError::Validation`] with all messages.
+    pub fn check(&self) -> Result<()> {
+        match self.all() {
+            none if none.is_empty() => Ok(()),
+            messages => Err(StandaloneError::Validation { messages }),
+        }
     }
 
-    /// Returns true if there are no messages.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    /// All messages as text, one per line. Empty if there are none.
-    #[must_use]
-    pub fn report(&self) -> String {
-        self.lock().iter().map(|m| format!("{m}\n")).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Message>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,15 +73,13 @@ unsafe extern "system" fn on_message(
 ) -> vk::Bool32 {
     // SAFETY: the layer passes valid data for the duration of the call. `user` is the mutex that
     // the instance's owner keeps alive until the instance is destroyed.
-    let (data, list) = unsafe { (data.as_ref(), user.cast::<Mutex<Vec<Message>>>().as_ref()) };
+    let (data, list) = unsafe { (data.as_ref(), user.cast::<Mutex<Vec<String>>>().as_ref()) };
     let (Some(data), Some(list)) = (data, list) else {
         return vk::FALSE;
     };
-    let message = Message {
-        id: text(data.p_message_id_name),
-        text: text(data.p_message),
-    };
-    let is_of_machine = NOT_THE_PROGRAM.contains(&message.id.as_str());
+    let id = text(data.p_message_id_name);
+    let message = format!("{id}: {}", text(data.p_message));
+    let is_of_machine = NOT_THE_PROGRAM.contains(&id.as_str());
     if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) && !is_of_machine {
         log::error!("vulkan: {message}");
     } else {

@@ -42,7 +42,7 @@ pub(crate) fn context() -> Result<Context, StandaloneError> {
 pub(crate) fn finish(context: Context) {
     let messages = context.messages();
     drop(context);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
     assert_eq!(changes(&[0; KINDS]), []);
 }
 

@@ -134,7 +134,7 @@ fn what_is_destroyed_is_not_named() {
         });
         assert_eq!(said, [""; 0]);
         drop(setup);
-        assert!(messages.is_empty(), "{}", messages.report());
+        messages.check().unwrap();
     }
 }
 
@@ -181,5 +181,5 @@ fn frames_own_nothing() {
     unsafe { crowd.destroy(&mut counted.allocator) };
     counted.finish();
     drop(setup);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }

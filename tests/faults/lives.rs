@@ -48,11 +48,8 @@ fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result))
     let report = context.allocator().get().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     let messages = context.messages();
-    assert!(
-        messages.is_empty(),
-        "{call} ({number}): {}",
-        messages.report()
-    );
+    let checked = messages.check();
+    checked.unwrap_or_else(|error| panic!("{call} ({number}): {error}"));
     revive();
 }
 

@@ -151,11 +151,8 @@ fn fail(
     drop(shown);
     assert_eq!(objects(), before, "left over after {answer:?} of {call}");
     let messages = context.messages();
-    assert!(
-        messages.is_empty(),
-        "{answer:?} of {call} ({number}): {}",
-        messages.report()
-    );
+    let checked = messages.check();
+    checked.unwrap_or_else(|error| panic!("{answer:?} of {call} ({number}): {error}"));
     revive();
     error
 }
@@ -268,7 +265,7 @@ fn nothing_is_destroyed_before_the_device_is_idle() {
     // The allocator waits, and the device.
     fails(2, &mut || context = None);
     assert_eq!(objects(), [0; KINDS]);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 /// If the driver cannot wait at all, the device may use everything, so nothing is destroyed.
@@ -279,13 +276,13 @@ fn what_may_be_in_use_is_leaked() {
     let mut shown = Shown::default();
     shown.live(&mut context).unwrap();
     let before = objects();
-    let report = stuck(|| {
+    let messages = stuck(|| {
         let messages = context.messages();
         drop((shown, context));
-        messages.report()
+        messages
     });
     assert_eq!(objects(), before);
-    assert_eq!(report, "");
+    messages.check().unwrap();
     // The objects are leaked for good, and so is the device.
     reset();
 }
@@ -309,6 +306,6 @@ fn windows_are_dropped_before_or_after_their_context() {
             drop(shown);
         }
         assert_eq!(changes(&[0; KINDS]), []);
-        assert!(messages.is_empty(), "{}", messages.report());
+        messages.check().unwrap();
     }
 }

@@ -93,11 +93,7 @@ fn draw(args: &Args) -> Picture {
 }
 
 fn picture(args: &Args, rendered: crowd::headless::Rendered) -> Picture {
-    assert!(
-        rendered.messages.is_empty(),
-        "{}",
-        rendered.messages.report()
-    );
+    rendered.messages.check().unwrap();
     Picture::new(args.size.0.width, args.size.0.height, &rendered.rgba)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn picture(
     };
     let begin = Begin {
         color: [0.12, 0.13, 0.15, 1.0],
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");
@@ -90,7 +90,7 @@ pub(super) fn picture(
     let limits = unsafe { instance.get_physical_device_properties(device) }.limits;
     let messages = context.messages();
     drop(context);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
     let picture = Picture::new(width, height, &rgba);
     (picture, limits.sub_pixel_precision_bits)
 }

@@ -179,7 +179,7 @@ fn features_are_enabled_in_the_structures_that_an_engine_chains() {
     });
 
     assert!(pictures.iter().all(|picture| *picture == pictures[0]));
-    assert!(messages.is_empty(), "{messages:?}");
+    messages.check().unwrap();
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     assert_eq!(different(&again, &all, 0), 0);
     frames_in_flight.destroy(&setup.context);
     setup.destroy(crowd);
-    assert!(setup.context.messages().is_empty());
+    setup.context.messages().check().unwrap();
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn alone(test: impl FnOnce(&mut Setup, u64)) {
         properties.limits.max_storage_buffer_range.into(),
     );
     drop(setup);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 /// The most bytes of a buffer that a test fills. The range is 128 MiB for software, and up to 4 GiB

@@ -436,7 +436,7 @@ fn attachments_follow_what_the_gpu_poses() {
 #[test]
 fn a_crowd_says_which_stages_were_chosen() {
     each(|setup| {
-        let software = setup.context.info.kind == vk::PhysicalDeviceType::CPU;
+        let software = setup.context.properties.device_type == vk::PhysicalDeviceType::CPU;
         let auto = if software { Stages::Cpu } else { Stages::Gpu };
         let chosen = SIDES.map(|stages| (stages, stages));
         for (stages, wanted) in chosen.into_iter().chain([(Stages::Auto, auto)]) {

@@ -179,7 +179,7 @@ fn each(load: &Load) -> Each {
         (name.clone(), (*bytes as f64 - before as f64) / more)
     };
     let messages = context.messages();
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
     Each {
         cpu: (many.cpu - few.cpu) / more,
         gpu: (sum(&many.gpu) - sum(&few.gpu) - palettes) as f64 / more,

@@ -76,7 +76,7 @@ pub(crate) fn finish(context: Alone) {
 pub(crate) fn finish_second(context: Context) {
     let messages = context.messages();
     drop(context);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 pub(crate) fn buffer(context: &Context, size: u64, location: MemoryLocation) -> Buffer {

@@ -39,7 +39,7 @@ fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
 
 const ORANGE: Begin = Begin {
     color: [1.0, 0.5, 0.0, 1.0],
-    reversed_z: false,
+    depth: 1.0,
     flags: vk::RenderingFlags::empty(),
 };
 
@@ -84,15 +84,19 @@ fn a_new_target_is_transparent_black() {
 }
 
 #[test]
-fn depth_is_cleared_to_the_farthest_of_the_same_direction_as_a_pass() {
-    // The defaults go together, and so do equal values of the field of the same name.
-    let default = throng::PassDesc::default().reversed_z;
-    assert_eq!(Begin::default().reversed_z, default);
-    for (reversed_z, wanted) in [(false, 1.0), (true, 0.0)] {
-        let begin = Begin {
-            reversed_z,
-            ..ORANGE
-        };
+fn depth_is_cleared() {
+    // By default as far as in a pass by default.
+    assert!(!throng::PassDesc::default().reversed_z);
+    for (begin, wanted) in [
+        (Begin::default(), 1.0),
+        (
+            Begin {
+                depth: 0.25,
+                ..ORANGE
+            },
+            0.25,
+        ),
+    ] {
         let context = context();
         let desc = TargetDesc {
             depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,

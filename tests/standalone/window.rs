@@ -304,5 +304,5 @@ fn presents_resizes_and_minimises() {
     lose_the_surface(&mut scene);
     let messages = scene.context.messages();
     drop(scene);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }

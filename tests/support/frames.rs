@@ -150,11 +150,11 @@ pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
 
 pub const NORMAL_Z: Begin = Begin {
     color: [0.1, 0.2, 0.3, 1.0],
-    reversed_z: false,
+    depth: 1.0,
     flags: vk::RenderingFlags::empty(),
 };
 pub const REVERSED_Z: Begin = Begin {
-    reversed_z: true,
+    depth: 0.0,
     ..NORMAL_Z
 };
 

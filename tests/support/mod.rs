@@ -355,10 +355,7 @@ fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setu
         let teller = Teller(config, messages.clone());
         test(&mut setup);
         drop(setup);
-        assert!(
-            messages.is_empty(),
-            "the validation layer reported messages"
-        );
+        messages.check().unwrap();
         drop(teller);
     }
 }

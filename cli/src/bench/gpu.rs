@@ -40,7 +40,7 @@ pub(super) fn run(
         app_name: "throng bench",
         ..ContextDesc::default()
     })?;
-    let device = context.info.to_string();
+    let device = context.info.clone();
     let words = format!("\nDevice: {device}");
     figures.fact("device", device.into(), &words)?;
     let desc = TargetDesc {
@@ -53,7 +53,8 @@ pub(super) fn run(
     let target = Target::new(&context, &desc)?;
     let measured = SIDES.map(|(stages, ..)| {
         // A software device takes seconds for the poses of a frame.
-        let is_slow = stages == Stages::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
+        let is_software = context.properties.device_type == vk::PhysicalDeviceType::CPU;
+        let is_slow = stages == Stages::Gpu && is_software;
         let frames = if is_slow { frames.min(SLOW) } else { frames };
         with_crowd(&mut context, (&target, stages), model, instances, frames)
     });

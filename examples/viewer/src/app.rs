@@ -124,7 +124,8 @@ impl App {
         args: &Args,
         (extent, format): (vk::Extent2D, vk::Format),
     ) -> Result<Self> {
-        let slow = context.info.kind == vk::PhysicalDeviceType::CPU && !args.is_headless();
+        let slow =
+            context.properties.device_type == vk::PhysicalDeviceType::CPU && !args.is_headless();
         let settings = Settings::new(args, slow);
         let scene = Scene::new(context, extent, settings.multisampled)?;
         let painter = match Painter::new(context, format) {
@@ -139,7 +140,6 @@ impl App {
         } else {
             args.files.clone()
         };
-        let info = &context.info;
         let mut app = Self {
             #[cfg(feature = "shaderc")]
             watch: super::reload::Watch::new(scene.is_bindless()),
@@ -167,7 +167,7 @@ impl App {
             measured: (None, 0),
             events: VecDeque::new(),
             plots: VecDeque::new(),
-            device: format!("{} ({} {})", info.name, info.driver, info.driver_info),
+            device: context.info.clone(),
             wanted: (args.clip.clone(), args.time),
             wanted_joint: args.joint.clone(),
             drawn_by_cpu: slow,

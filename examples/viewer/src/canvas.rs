@@ -11,7 +11,7 @@ pub(crate) const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
 pub(crate) fn begin(color: [f32; 4]) -> Begin {
     Begin {
         color,
-        reversed_z: true,
+        depth: 0.0,
         ..Begin::default()
     }
 }

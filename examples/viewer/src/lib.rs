@@ -92,11 +92,12 @@ fn run(args: &Args) -> Result<()> {
 
 /// Fails if there is any message of the validation layer.
 fn check_validation(messages: &Messages) -> Result<()> {
-    let count = messages.all().len();
+    let messages = messages.all();
+    let count = messages.len();
     if count == 0 {
         return Ok(());
     }
-    complain(messages.report().trim_end());
+    complain(&messages.join("\n"));
     Err(format!("{count} messages of the validation layer").into())
 }
 

@@ -27,7 +27,7 @@ fn with(more: &[&str], test: impl FnOnce(&mut Studio<'_>)) {
         Ok(())
     });
     let (_, messages) = ran.expect("a viewer");
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 fn clip_time_s(studio: &Studio<'_>) -> f64 {
@@ -431,7 +431,7 @@ fn every_panel_is_laid_out() {
         Ok(())
     })
     .expect("a picture");
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 /// The start of a clip that faded in shows that clip, not the one before.

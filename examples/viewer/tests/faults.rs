@@ -281,7 +281,7 @@ fn the_camera_follows_a_clip_that_travels() {
         Ok(())
     })
     .expect("a viewer");
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 /// A character far from where it rests has its shadow.

@@ -49,7 +49,7 @@ fn every_view_and_overlay() {
         Ok(())
     })
     .expect("pictures");
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }
 
 /// Every view and overlay of every real model is drawn, without a message of any kind.
@@ -85,7 +85,7 @@ fn real_models() {
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{file}: {error}"));
-        assert!(messages.is_empty(), "{file}: {}", messages.report());
+        messages.check().unwrap();
     }
 }
 

@@ -161,5 +161,5 @@ fn one_set_for_all_materials_shows_the_same() {
     }
     assert!(pictures[0] == pictures[1]);
     drop(setup);
-    assert!(messages.is_empty(), "{}", messages.report());
+    messages.check().unwrap();
 }

@@ -56,7 +56,7 @@ fn passes_of_every_kind_write_the_same_depths() {
             let by_depth = troupe.draw(setup, view, &begin, &[depth]);
             let in_two = troupe.draw(setup, view, &begin, &[depth, equal]);
             let by_nearer = troupe.draw(setup, view, &begin, &[depth, near]);
-            let texels = drawn(&straight, begin.clear_depth());
+            let texels = drawn(&straight, begin.depth);
             let count = texels.iter().filter(|drawn| **drawn).count();
             assert!(count > 1000, "only {count} texels are drawn");
             assert!(by_depth.depth == straight.depth, "{way:?}: depth");
@@ -90,10 +90,7 @@ fn motion_covers_what_depth_covers() {
             let motions = floats(&by_motion.color);
             let still = motions.chunks_exact(2).map(|motion| *motion == [0.0; 2]);
             let still: Vec<bool> = still.collect();
-            assert!(
-                still == drawn(&by_motion, NORMAL_Z.clear_depth()),
-                "{way:?}"
-            );
+            assert!(still == drawn(&by_motion, NORMAL_Z.depth), "{way:?}");
         }
         troupe.destroy(setup);
     });
@@ -131,7 +128,7 @@ fn depths_are_those_of_the_reference() {
             for (index, sight) in sights(on, (&view, &view.eye.clip_from_world), &instances) {
                 let got = picture.depth[index];
                 let Some(sight) = sight else {
-                    assert_eq!(got, NORMAL_Z.clear_depth(), "texel {index} at {TIME_S} s");
+                    assert_eq!(got, NORMAL_Z.depth, "texel {index} at {TIME_S} s");
                     continue;
                 };
                 // The masked material has holes.

@@ -181,33 +181,16 @@ fn each_layer_gets_its_view_and_bias_leads_away_from_the_light() {
             let alone = views.map(|view| troupe.draw(setup, view, &clear, &[depth]).depth);
             assert!(alone[0] != alone[1]);
 
-            fill(
-                setup,
-                &mut troupe,
-                &map,
-                &views,
-                (unbiased, clear.clear_depth()),
-            );
+            fill(setup, &mut troupe, &map, &views, (unbiased, clear.depth));
             for (layer, alone) in (0..).zip(&alone) {
                 assert!(
                     map.read(setup, layer) == *alone,
                     "layer {layer}, {method:?}"
                 );
             }
-            fill(
-                setup,
-                &mut troupe,
-                &map,
-                &views,
-                (biased, clear.clear_depth()),
-            );
+            fill(setup, &mut troupe, &map, &views, (biased, clear.depth));
             for (layer, alone) in (0..).zip(&alone) {
-                away(
-                    &map.read(setup, layer),
-                    alone,
-                    reversed_z,
-                    clear.clear_depth(),
-                );
+                away(&map.read(setup, layer), alone, reversed_z, clear.depth);
             }
         }
         map.destroy(setup);
