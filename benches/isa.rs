@@ -253,22 +253,22 @@ fn animate(compiler: &device::Compiler) -> Outcome<Vec<Row>> {
 /// The passes of a frame with shadows and motion vectors.
 fn passes(crowd: &mut Crowd) -> Outcome<Vec<(&'static str, PassId)>> {
     let color = PassDesc {
-        color_formats: &COLORS,
+        color_formats: COLORS.to_vec(),
         depth_format: DEPTH,
         ..PassDesc::default()
     };
     let shadowed = PassDesc {
         shadow_map: true,
-        ..color
+        ..color.clone()
     };
     let depth = PassDesc {
         kind: PassKind::Depth,
-        color_formats: &[],
+        color_formats: Vec::new(),
         ..color
     };
     let motion = PassDesc {
         kind: PassKind::Motion,
-        color_formats: &[vk::Format::R16G16_SFLOAT],
+        color_formats: vec![vk::Format::R16G16_SFLOAT],
         ..color
     };
     let passes = [

@@ -69,7 +69,7 @@ unsafe fn draw() -> Result<Vec<u8>> {
         let gpu = Device::new(&instance, physical_device, &device, FEATURES)?;
         let mut crowd = Crowd::new(&gpu, memory, &CrowdDesc::default())?;
         let pass = crowd.create_pass(&PassDesc {
-            color_formats: &[COLOR],
+            color_formats: vec![COLOR],
             depth_format: DEPTH,
             ..PassDesc::default()
         })?;

@@ -461,9 +461,9 @@ unsafe fn graphics_pipeline(
         .cull_mode(vk::CullModeFlags::BACK)
         .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
         .line_width(1.0);
-    let formats = target.formats();
+    let pass = target.pass_desc();
     let samples =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(pass.samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(has_depth)
         .depth_write_enable(has_depth)
@@ -474,10 +474,9 @@ unsafe fn graphics_pipeline(
         .blend_constants([0.0, 0.0, 0.0, SHADE]);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default()
         .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
-    let colors = [formats.color];
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
-        .color_attachment_formats(&colors)
-        .depth_attachment_format(formats.depth.unwrap_or_default());
+        .color_attachment_formats(&pass.color_formats)
+        .depth_attachment_format(pass.depth_format);
     let info = [vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&vertex_input)

@@ -92,14 +92,10 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
 
     // The throng part: a pass with that shader and the layout of set 1.
     let spirv = ash::util::read_spv(&mut std::io::Cursor::new(TOON))?;
-    let color_formats = [target.formats().color];
     let ground = PassDesc {
-        color_formats: &color_formats,
-        depth_format: target.formats().depth.unwrap_or_default(),
-        samples: target.formats().samples,
         reversed_z: true,
         shadow_map: true,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     let people = PassDesc {
         shadow_map: false,
@@ -108,7 +104,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
             set_layouts: &[own.layout],
             push_bytes: 0,
         }),
-        ..ground
+        ..ground.clone()
     };
     let rim = [(-3.0, -2.0), (-3.0, 2.0), (3.0, -2.0), (3.0, 2.0)].map(|(x, z)| vec3(x, 0.0, z));
     let shadow = ShadowImage::new(&mut context, 1024, (&rim, 2.0), &Lighting::default())?;

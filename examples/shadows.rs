@@ -79,12 +79,9 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
         crowd.set_shadow_map(&shadow.map())?;
         Passes {
             color: crowd.create_pass(&PassDesc {
-                color_formats: &[target.formats().color],
-                depth_format: target.formats().depth.unwrap_or_default(),
-                samples: target.formats().samples,
                 reversed_z: true,
                 shadow_map: true,
-                ..PassDesc::default()
+                ..target.pass_desc()
             })?,
             shadow: crowd.create_pass(&ShadowImage::pass_desc())?,
         }

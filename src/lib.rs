@@ -180,7 +180,6 @@ pub use pass::desc::{MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
-pub use pass::subpass::SubpassAttachments;
 pub use simd::SimdLevel;
 pub use threads::Threads;
 

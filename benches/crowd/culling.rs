@@ -279,17 +279,11 @@ impl Scene {
     }
 
     fn add_views(&mut self, case: &Case, places: &[Vec3]) -> Outcome {
-        let formats = self.target.formats();
-        let colors = [formats.color];
-        let color = PassDesc {
-            color_formats: &colors,
-            depth_format: formats.depth.unwrap_or_default(),
-            ..PassDesc::default()
-        };
+        let color = self.target.pass_desc();
         let shadow = PassDesc {
             kind: PassKind::Shadow,
-            color_formats: &[],
-            ..color
+            color_formats: Vec::new(),
+            ..color.clone()
         };
         // SAFETY: the formats are the target's, and there are no materials of the engine's own.
         let [color, shadow] = unsafe { [&color, &shadow].map(|pass| self.crowd.create_pass(pass)) };

@@ -139,13 +139,9 @@ fn scene(
     let device = unsafe { context.gpu_device() };
     let allocator = &mut context.allocator();
     let mut crowd = Crowd::new(&device, allocator, &desc)?;
-    let formats = target.formats();
     let pass = PassDesc {
         kind: PassKind::Depth,
-        color_formats: &[formats.color],
-        depth_format: formats.depth.unwrap_or_default(),
-        samples: formats.samples,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     // SAFETY: the target was created with these formats.
     let pass = unsafe { crowd.create_pass(&pass)? };

@@ -70,12 +70,9 @@ pub(crate) fn to_file<T>(
     let allocator = &mut context.allocator();
     let mut crowd = Crowd::new(&device, allocator, &CrowdDesc::default())?;
     let pass = PassDesc {
-        color_formats: &[target.formats().color],
-        depth_format: target.formats().depth.unwrap_or_default(),
-        samples: target.formats().samples,
         reversed_z: true,
         shadow_map: true,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     let shadow = shadow_image(&mut context, shot)?;
     // SAFETY: the formats are the target's, and the shadow map outlives the crowd's frame.

@@ -95,7 +95,7 @@ fn draw(
     target: &Target,
     scene: Scene,
 ) -> Result<(Scene, Log, Vec<u8>)> {
-    let mut show = Show::new(context, scene, target.formats(), args)?;
+    let mut show = Show::new(context, scene, target.pass_desc(), args)?;
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let drawn = frames.map_err(Into::into);
     let drawn =

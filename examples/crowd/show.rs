@@ -10,9 +10,7 @@ use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::CullMode;
 use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, View};
-use throng_standalone::{
-    Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target,
-};
+use throng_standalone::{Begin, Context, ContextDesc, FrameCommands, SwapchainImage, Target};
 
 use super::args::{Args, OnOff, Pixel, StagesArg};
 use super::layout::Layout;
@@ -125,11 +123,11 @@ pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountF
 }
 
 impl Show {
-    /// Uploads the scene to the device, for attachments of these formats.
+    /// Uploads the scene to the device, for attachments of the formats of `pass`.
     pub(crate) fn new(
         context: &mut Context,
         scene: Scene,
-        formats: Formats,
+        pass: PassDesc<'_>,
         args: &Args,
     ) -> Result<Self> {
         let is_software = context.properties.device_type == vk::PhysicalDeviceType::CPU;
@@ -176,7 +174,7 @@ impl Show {
             },
             posed_by: args.posed_by_view.then(HashMap::new),
         };
-        match show.build(context, formats, args) {
+        match show.build(context, pass, args) {
             Ok(()) => Ok(show),
             Err(error) => {
                 show.destroy(context)?;
@@ -185,7 +183,7 @@ impl Show {
         }
     }
 
-    fn build(&mut self, context: &mut Context, formats: Formats, args: &Args) -> Result<()> {
+    fn build(&mut self, context: &mut Context, pass: PassDesc<'_>, args: &Args) -> Result<()> {
         if let Some(edge) = args.shadows.0 {
             let (rim, height_m) = (self.scene.layout().rim(), self.scene.height_m());
             let lighting = scenery::lighting();
@@ -198,12 +196,9 @@ impl Show {
             }
         }
         let pass = PassDesc {
-            color_formats: &[formats.color],
-            depth_format: formats.depth.unwrap_or_default(),
-            samples: formats.samples,
             reversed_z: true,
             shadow_map: self.shadow.is_some(),
-            ..PassDesc::default()
+            ..pass
         };
         let spirv = ash::util::read_spv(&mut Cursor::new(LEVELS))?;
         let by_level = MaterialDesc {
@@ -214,7 +209,7 @@ impl Show {
         let people = PassDesc {
             shadow_map: pass.shadow_map && !args.lod_view,
             material: args.lod_view.then_some(by_level),
-            ..pass
+            ..pass.clone()
         };
         // SAFETY: images of these formats have been created on the same device, and the shader of
         // the levels fits set 0.

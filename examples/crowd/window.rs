@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng_standalone::{
-    Begin, Context, Formats, Frames, StandaloneError, Swapchain, Target, TargetDesc,
-};
+use throng_standalone::{Begin, Context, Frames, StandaloneError, Swapchain, Target, TargetDesc};
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -232,7 +230,7 @@ impl Stage {
         let mut swapchain = Swapchain::new(&context, own, size, Some(DEPTH), samples)?;
         let mut frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
         sky(&context, &mut frames, &mut swapchain, size)?;
-        let show = Show::new(&mut context, scene, swapchain.formats(), args)?;
+        let show = Show::new(&mut context, scene, swapchain.pass_desc(), args)?;
         let camera = show.scene.camera(args.distance);
         let (now, stages) = (Instant::now(), show.crowd.stages());
         Ok(Self {
@@ -370,17 +368,13 @@ impl Stage {
 
     /// Draws the content of the window once more, into an image.
     fn picture(&mut self, path: &Path, extent: vk::Extent2D) -> Result<()> {
-        let Formats {
-            color,
-            depth,
-            samples,
-        } = self.swapchain.formats();
+        let pass = self.swapchain.pass_desc();
         let desc = TargetDesc {
             name: "picture",
             extent,
-            color_format: color,
-            depth_format: depth,
-            samples,
+            color_format: pass.color_formats[0],
+            depth_format: Some(pass.depth_format),
+            samples: pass.samples,
             ..TargetDesc::default()
         };
         let target = Target::new(&self.context, &desc)?;

@@ -7,7 +7,7 @@ use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use throng::{Crowd, CrowdDesc, Spawn, SubpassAttachments, View, builtin};
+use throng::{Crowd, CrowdDesc, PassDesc, Spawn, View, builtin};
 use vk::{AccessFlags as Access, ImageUsageFlags as Usage, PipelineStageFlags as Stages};
 use vk_graph::driver::{buffer::*, device::Device, graphics::*, image::*, instance::*, shader::*};
 use vk_graph::{Graph, cmd::*, driver::sync::AccessType, pool::hash::HashPool};
@@ -44,9 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the allocator was made for this device, and is the only one.
     let memory = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
     let mut crowd = Crowd::new(&throng, memory, &CrowdDesc::default())?;
-    let (render_pass, attachments) = compatible(&device)?;
+    let (render_pass, desc) = compatible(&device)?;
     // SAFETY: the render pass is alive as long as the crowd.
-    let pass = unsafe { crowd.create_pass(&attachments.desc(render_pass))? };
+    let pass = unsafe { crowd.create_pass(&desc)? };
     let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
     for at in 0..60 {
         let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
@@ -116,7 +116,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 ///
 /// vk-graph creates its own when it records the graph. Layouts may differ. Vulkan demands equal
 /// flags and dependencies.
-fn compatible(device: &Device) -> Result<(vk::RenderPass, SubpassAttachments), Box<dyn Error>> {
+fn compatible(device: &Device) -> Result<(vk::RenderPass, PassDesc<'static>), Box<dyn Error>> {
     let layout = vk::ImageLayout::GENERAL;
     let attachments = [COLOR, DEPTH].map(|format| {
         let one = vk::AttachmentDescription::default().format(format).final_layout(layout);
@@ -138,7 +138,10 @@ fn compatible(device: &Device) -> Result<(vk::RenderPass, SubpassAttachments), B
     let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
     let info = info.dependencies(&dependencies);
     // SAFETY: all pointers of `info` are valid, and the device supports the formats.
-    Ok(unsafe { (device.create_render_pass(&info, None)?, SubpassAttachments::of(&info, 0)?) })
+    unsafe {
+        let render_pass = device.create_render_pass(&info, None)?;
+        Ok((render_pass, PassDesc::of_subpass(&info, 0, render_pass)?))
+    }
 }
 
 /// vk-graph's own pipeline, which draws a sky.

@@ -120,7 +120,7 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// unsafe fn one_walker(device: &Device, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
 ///     let mut crowd = Crowd::new(device, allocator, &CrowdDesc::default())?;
 ///     let desc = PassDesc {
-///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
+///         color_formats: vec![vk::Format::R8G8B8A8_SRGB],
 ///         depth_format: vk::Format::D32_SFLOAT,
 ///         ..Default::default()
 ///     };

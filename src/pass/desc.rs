@@ -113,7 +113,7 @@ impl MaterialDesc<'_> {
 /// use throng::{PassDesc, PassKind};
 ///
 /// let color = PassDesc {
-///     color_formats: &[vk::Format::B8G8R8A8_SRGB],
+///     color_formats: vec![vk::Format::B8G8R8A8_SRGB],
 ///     depth_format: vk::Format::D32_SFLOAT,
 ///     samples: vk::SampleCountFlags::TYPE_4,
 ///     reversed_z: true,
@@ -135,9 +135,8 @@ pub struct PassDesc<'a> {
     /// The pass draws in its [`Self::subpass`], and in those of render passes that are compatible
     /// with it: which differ from it in load and store operations and layouts alone
     /// (`docs/engines.md`, "Render passes").
-    /// Formats and samples are still those of the fields below.
-    /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
-    /// created with. Without a render pass, the device needs
+    /// Formats and samples are still those of the fields below. [`Self::of_subpass`] takes them
+    /// from what the render pass was created with. Without a render pass, the device needs
     /// [`Features::DYNAMIC_RENDERING`](crate::gpu::Features::DYNAMIC_RENDERING).
     pub render_pass: Option<vk::RenderPass>,
     /// The index of the subpass, which counts only with a render pass.
@@ -149,7 +148,7 @@ pub struct PassDesc<'a> {
     /// Colour is written to the first. The others are not written, which requires
     /// [`Features::INDEPENDENT_BLEND`](crate::gpu::Features::INDEPENDENT_BLEND). They may be
     /// `UNDEFINED`, for attachments without an image.
-    pub color_formats: &'a [vk::Format],
+    pub color_formats: Vec<vk::Format>,
     /// Format of the depth attachment, or `UNDEFINED` for none.
     pub depth_format: vk::Format,
     /// Format of the stencil attachment, or `UNDEFINED` for none.
@@ -204,7 +203,7 @@ impl Default for PassDesc<'_> {
             kind: PassKind::Color,
             render_pass: None,
             subpass: 0,
-            color_formats: &[],
+            color_formats: Vec::new(),
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
             samples: vk::SampleCountFlags::TYPE_1,
@@ -247,7 +246,7 @@ fn check_formats(desc: &PassDesc<'_>) -> Result<()> {
     let is_stencil = |format| format == F::S8_UINT || BOTH.contains(&format);
     let (depth, stencil) = (desc.depth_format, desc.stencil_format);
     let wrong = |format| is_depth(format) || is_stencil(format);
-    let colors = desc.color_formats;
+    let colors = &desc.color_formats;
     let what = "PassDesc::color_formats";
     let fits = !colors.iter().any(|format| wrong(*format));
     expect(what, fits, "has a format of depth or stencil attachments")?;

@@ -73,7 +73,7 @@ impl DrawPass {
                 kind: desc.kind,
                 render_pass: desc.render_pass,
                 subpass: desc.subpass,
-                color_formats: desc.color_formats.to_vec(),
+                color_formats: desc.color_formats.clone(),
                 depth_format: desc.depth_format,
                 stencil_format: desc.stencil_format,
                 samples: desc.samples,

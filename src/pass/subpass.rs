@@ -1,51 +1,13 @@
-//! The attachments of a subpass, as an engine describes its render pass to Vulkan.
+//! Passes in a subpass, as an engine describes its render pass to Vulkan.
 
 use super::desc::PassDesc;
 use crate::error::{Error, Result, expect};
 use ash::vk;
 use core::slice;
 
-/// The attachments of a subpass, read from what its render pass is created with.
-///
-/// ```no_run
-/// use throng::ash::{self, vk};
-/// use throng::{Crowd, PassDesc, PassId, SubpassAttachments};
-///
-/// /// # Safety
-/// /// The handles belong together, and `info` is valid. The render pass outlives the crowd.
-/// unsafe fn passes(
-///     device: &ash::Device,
-///     info: &vk::RenderPassCreateInfo,
-///     crowd: &mut Crowd,
-/// ) -> Result<(vk::RenderPass, PassId), Box<dyn std::error::Error>> {
-///     unsafe {
-///         let attachments = SubpassAttachments::of(info, 0)?;
-///         let render_pass = device.create_render_pass(info, None)?;
-///         let desc = PassDesc { reversed_z: true, ..attachments.desc(render_pass) };
-///         Ok((render_pass, crowd.create_pass(&desc)?))
-///     }
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SubpassAttachments {
-    /// The index of the subpass.
-    pub subpass: u32,
-    /// Formats of the colour attachments, `UNDEFINED` for unused ones.
-    pub color_formats: Vec<vk::Format>,
-    /// Format of the attachment for depth, or `UNDEFINED`.
-    pub depth_format: vk::Format,
-    /// Format of the attachment for stencil, or `UNDEFINED`.
-    pub stencil_format: vk::Format,
-    /// Samples of every attachment.
-    pub samples: vk::SampleCountFlags,
-    /// The view mask of the subpass, or 0.
-    pub view_mask: u32,
-}
-
 /// Reads a subpass of either structure, whose fields have the same names.
 macro_rules! read {
-    ($info:ident, $subpass:ident, $view_mask:expr) => {{
+    ($info:ident, $subpass:ident, $render_pass:ident, $view_mask:expr) => {{
         let attachments = list($info.p_attachments, $info.attachment_count);
         let attachments = attachments.iter().map(|one| (one.format, one.samples));
         let subpasses = list($info.p_subpasses, $info.subpass_count);
@@ -54,13 +16,40 @@ macro_rules! read {
         let depth = one.p_depth_stencil_attachment.as_ref();
         let colors = colors.iter().map(|reference| reference.attachment);
         let depth = depth.map(|reference| reference.attachment);
-        let place = ($subpass, $view_mask(one));
-        Self::read(place, attachments.collect(), colors, depth)
+        let desc = read(attachments.collect(), colors, depth)?;
+        Ok(PassDesc {
+            render_pass: Some($render_pass),
+            subpass: $subpass,
+            view_mask: $view_mask(one),
+            ..desc
+        })
     }};
 }
 
-impl SubpassAttachments {
-    /// Reads a subpass of a render pass that `vkCreateRenderPass` creates.
+impl PassDesc<'_> {
+    /// A colour pass in a subpass of a render pass that `vkCreateRenderPass` created.
+    ///
+    /// Kind and options can be changed.
+    ///
+    /// ```no_run
+    /// use throng::ash::{self, vk};
+    /// use throng::{Crowd, PassDesc, PassId};
+    ///
+    /// /// # Safety
+    /// /// The handles belong together, and `info` is valid. The render pass outlives the crowd.
+    /// unsafe fn passes(
+    ///     device: &ash::Device,
+    ///     info: &vk::RenderPassCreateInfo,
+    ///     crowd: &mut Crowd,
+    /// ) -> Result<(vk::RenderPass, PassId), Box<dyn std::error::Error>> {
+    ///     unsafe {
+    ///         let render_pass = device.create_render_pass(info, None)?;
+    ///         let desc = PassDesc::of_subpass(info, 0, render_pass)?;
+    ///         let pass = crowd.create_pass(&PassDesc { reversed_z: true, ..desc })?;
+    ///         Ok((render_pass, pass))
+    ///     }
+    /// }
+    /// ```
     ///
     /// # Errors
     /// - [`Error::NotFound`] if there is no such subpass, or no attachment that it refers to.
@@ -68,75 +57,63 @@ impl SubpassAttachments {
     ///
     /// # Safety
     /// All pointers of `info` are valid, for as many elements as it says.
-    pub unsafe fn of(info: &vk::RenderPassCreateInfo<'_>, subpass: u32) -> Result<Self> {
+    pub unsafe fn of_subpass(
+        info: &vk::RenderPassCreateInfo<'_>,
+        subpass: u32,
+        render_pass: vk::RenderPass,
+    ) -> Result<Self> {
         // SAFETY: the pointers are valid, by this function's contract.
-        unsafe { read!(info, subpass, |_| view_mask(info, subpass)) }
+        unsafe { read!(info, subpass, render_pass, |_| view_mask(info, subpass)) }
     }
 
-    /// Reads a subpass of a render pass that `vkCreateRenderPass2` creates.
+    /// A colour pass in a subpass of a render pass that `vkCreateRenderPass2` created.
     ///
     /// # Errors
-    /// As [`Self::of`].
+    /// As [`Self::of_subpass`].
     ///
     /// # Safety
     /// All pointers of `info` are valid, for as many elements as it says.
-    pub unsafe fn of_2(info: &vk::RenderPassCreateInfo2<'_>, subpass: u32) -> Result<Self> {
-        // SAFETY: the pointers are valid, by this function's contract.
-        unsafe {
-            read!(info, subpass, |one: &vk::SubpassDescription2<'_>| one
-                .view_mask)
-        }
-    }
-
-    fn read(
-        (subpass, view_mask): (u32, u32),
-        attachments: Vec<(vk::Format, vk::SampleCountFlags)>,
-        colors: impl Iterator<Item = u32>,
-        depth: Option<u32>,
+    pub unsafe fn of_subpass_2(
+        info: &vk::RenderPassCreateInfo2<'_>,
+        subpass: u32,
+        render_pass: vk::RenderPass,
     ) -> Result<Self> {
-        let mut samples = None;
-        let mut format = |attachment| {
-            if attachment == vk::ATTACHMENT_UNUSED {
-                return Ok(vk::Format::UNDEFINED);
-            }
-            let (format, own) = *find("attachment", &attachments, attachment)?;
-            let same = *samples.get_or_insert(own) == own;
-            expect(
-                "subpass",
-                same,
-                "has attachments that differ in their samples",
-            )?;
-            Ok(format)
-        };
-        let color_formats = colors.map(&mut format).collect::<Result<_>>()?;
-        let depth = format(depth.unwrap_or(vk::ATTACHMENT_UNUSED))?;
-        let [depth_format, stencil_format] = parts(depth);
-        Ok(Self {
-            subpass,
-            color_formats,
-            depth_format,
-            stencil_format,
-            samples: samples.unwrap_or(vk::SampleCountFlags::TYPE_1),
-            view_mask,
-        })
+        let view_mask = |one: &vk::SubpassDescription2<'_>| one.view_mask;
+        // SAFETY: the pointers are valid, by this function's contract.
+        unsafe { read!(info, subpass, render_pass, view_mask) }
     }
+}
 
-    /// The description of a colour pass in this subpass of a render pass.
-    ///
-    /// Kind and options can be changed.
-    #[must_use]
-    pub fn desc(&self, render_pass: vk::RenderPass) -> PassDesc<'_> {
-        PassDesc {
-            render_pass: Some(render_pass),
-            subpass: self.subpass,
-            color_formats: &self.color_formats,
-            depth_format: self.depth_format,
-            stencil_format: self.stencil_format,
-            samples: self.samples,
-            view_mask: self.view_mask,
-            ..PassDesc::default()
+/// The formats and samples of these attachments.
+fn read(
+    attachments: Vec<(vk::Format, vk::SampleCountFlags)>,
+    colors: impl Iterator<Item = u32>,
+    depth: Option<u32>,
+) -> Result<PassDesc<'static>> {
+    let mut samples = None;
+    let mut format = |attachment| {
+        if attachment == vk::ATTACHMENT_UNUSED {
+            return Ok(vk::Format::UNDEFINED);
         }
-    }
+        let (format, own) = *find("attachment", &attachments, attachment)?;
+        let same = *samples.get_or_insert(own) == own;
+        expect(
+            "subpass",
+            same,
+            "has attachments that differ in their samples",
+        )?;
+        Ok(format)
+    };
+    let color_formats = colors.map(&mut format).collect::<Result<_>>()?;
+    let depth = format(depth.unwrap_or(vk::ATTACHMENT_UNUSED))?;
+    let [depth_format, stencil_format] = parts(depth);
+    Ok(PassDesc {
+        color_formats,
+        depth_format,
+        stencil_format,
+        samples: samples.unwrap_or(vk::SampleCountFlags::TYPE_1),
+        ..PassDesc::default()
+    })
 }
 
 /// The formats of depth and stencil of an attachment for either or both.

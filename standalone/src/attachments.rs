@@ -4,16 +4,26 @@ use crate::image::{Image, ImageDesc, Use, aspect, barrier, transition};
 use crate::{Handles, Result};
 use ash::vk;
 use std::rc::Rc;
+use throng::PassDesc;
 
-/// The formats of a render pass, as needed to create a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formats {
-    /// Format of the colour attachment.
-    pub color: vk::Format,
-    /// Format of the depth attachment, if there is one.
-    pub depth: Option<vk::Format>,
-    /// Samples of both attachments. More than one are resolved (averaged) at the end.
-    pub samples: vk::SampleCountFlags,
+/// The formats and samples of attachments.
+#[derive(Clone, Copy)]
+pub(crate) struct Formats {
+    pub(crate) color: vk::Format,
+    pub(crate) depth: Option<vk::Format>,
+    pub(crate) samples: vk::SampleCountFlags,
+}
+
+impl Formats {
+    /// A colour pass into such attachments.
+    pub(crate) fn pass_desc(self) -> PassDesc<'static> {
+        PassDesc {
+            color_formats: vec![self.color],
+            depth_format: self.depth.unwrap_or_default(),
+            samples: self.samples,
+            ..PassDesc::default()
+        }
+    }
 }
 
 /// Clear values and flags for the start of rendering.
@@ -23,7 +33,7 @@ pub struct Begin {
     pub color: [f32; 4],
     /// The value that depth is cleared to.
     ///
-    /// The default is 1. With [`PassDesc::reversed_z`](throng::PassDesc::reversed_z), it must be 0.
+    /// The default is 1. With [`PassDesc::reversed_z`], it must be 0.
     pub depth: f32,
     /// Rendering flags, needed for drawing from secondary command buffers.
     pub flags: vk::RenderingFlags,

@@ -74,7 +74,7 @@ mod swapchain;
 mod target;
 mod validation;
 
-pub use attachments::{Begin, Formats};
+pub use attachments::Begin;
 pub use buffer::Buffer;
 pub use context::{Context, Handles};
 pub(crate) use error::Result;

@@ -6,11 +6,11 @@
 
 mod built;
 
-use crate::attachments::{Attachments, DRAWN, Final};
+use crate::attachments::{Attachments, DRAWN, Final, Formats};
 use crate::error::Check;
 use crate::image::{barrier, transition};
 use crate::surface::{Surface, Window};
-use crate::{Begin, Formats, Handles, Result, StandaloneError};
+use crate::{Begin, Handles, Result, StandaloneError};
 use ash::vk;
 use built::{Built, fit};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
@@ -18,6 +18,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, swap};
 use std::rc::Rc;
 use std::time::Duration;
+use throng::PassDesc;
 
 /// The longest time that [`Swapchain::acquire`] waits for an image.
 ///
@@ -126,9 +127,15 @@ impl Swapchain {
         Ok(swapchain)
     }
 
-    /// Formats and sample count, as needed to create pipelines. They never change.
+    /// A colour pass with the formats and samples of the images, which never change.
+    ///
+    /// Kind and options can be changed.
     #[must_use]
-    pub fn formats(&self) -> Formats {
+    pub fn pass_desc(&self) -> PassDesc<'static> {
+        self.formats().pass_desc()
+    }
+
+    fn formats(&self) -> Formats {
         Formats {
             color: self.format.format,
             depth: self.depth_format,

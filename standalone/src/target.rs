@@ -1,11 +1,12 @@
 //! Images to draw into without a window.
 
-use crate::attachments::{Attachments, DRAWN, Final};
+use crate::attachments::{Attachments, DRAWN, Final, Formats};
 use crate::image::{Image, ImageDesc, Use, barrier, transition};
 use crate::readback::{ImageRead, read_image};
-use crate::{Begin, Formats, Handles, Result, StandaloneError};
+use crate::{Begin, Handles, Result, StandaloneError};
 use ash::vk;
 use std::rc::Rc;
+use throng::PassDesc;
 
 /// Settings for a new [`Target`].
 #[derive(Clone, Copy, Debug)]
@@ -100,10 +101,10 @@ impl Target {
         Ok(target)
     }
 
-    /// Formats and sample count, as needed to create pipelines.
+    /// A colour pass with the formats and samples of the target. Kind and options can be changed.
     #[must_use]
-    pub fn formats(&self) -> Formats {
-        self.attachments.formats
+    pub fn pass_desc(&self) -> PassDesc<'static> {
+        self.attachments.formats.pass_desc()
     }
 
     /// Width and height in texels.
@@ -165,7 +166,7 @@ impl Target {
     /// Returns an error if the format is not four 8-bit channels, and the errors of the Vulkan
     /// calls.
     pub fn read_rgba(&self) -> Result<Vec<u8>> {
-        let format = self.formats().color;
+        let format = self.attachments.formats.color;
         let swapped = match format {
             vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
             vk::Format::B8G8R8A8_SRGB | vk::Format::B8G8R8A8_UNORM => true,

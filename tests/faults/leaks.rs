@@ -47,7 +47,7 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
 fn full(setup: &Setup, counted: &mut Counted) -> Crowd {
     let mut crowd = counted.crowd(setup, 2, SMALL);
     let desc = PassDesc {
-        color_formats: &[vk::Format::R8G8B8A8_SRGB],
+        color_formats: vec![vk::Format::R8G8B8A8_SRGB],
         ..PassDesc::default()
     };
     let allocator = &mut counted.allocator;

@@ -139,18 +139,13 @@ impl Life {
     }
 
     fn create_pass(&mut self, kind: PassKind) -> Result<(), Failure> {
-        let formats = self.target.as_ref().unwrap().formats();
-        let colors = [formats.color];
-        let desc = PassDesc {
+        let mut desc = PassDesc {
             kind,
-            color_formats: if kind == PassKind::Color {
-                &colors
-            } else {
-                &[]
-            },
-            depth_format: formats.depth.unwrap(),
-            ..PassDesc::default()
+            ..self.target.as_ref().unwrap().pass_desc()
         };
+        if kind != PassKind::Color {
+            desc.color_formats.clear();
+        }
         let crowd = self.crowd.as_mut().unwrap();
         self.passes.push(unsafe { crowd.create_pass(&desc) }?);
         Ok(())

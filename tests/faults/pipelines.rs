@@ -33,7 +33,7 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         crowd.add_character(allocator, &character).unwrap();
         assert_eq!(batches(), [], "there is no pass");
         let color = PassDesc {
-            color_formats: &[vk::Format::R8G8B8A8_SRGB],
+            color_formats: vec![vk::Format::R8G8B8A8_SRGB],
             ..PassDesc::default()
         };
         let shadow = PassDesc {

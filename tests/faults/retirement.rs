@@ -109,7 +109,7 @@ impl World<'_> {
             }
             "create a pass" => {
                 let desc = PassDesc {
-                    color_formats: &[vk::Format::R8G8B8A8_SRGB],
+                    color_formats: vec![vk::Format::R8G8B8A8_SRGB],
                     ..PassDesc::default()
                 };
                 let create = |crowd: &mut Crowd, _: &mut Counted| unsafe {

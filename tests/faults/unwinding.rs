@@ -291,7 +291,7 @@ fn a_character_that_fails_is_not_there() {
 fn a_pass_that_fails_is_not_there() {
     each(|setup| {
         let desc = PassDesc {
-            color_formats: &[vk::Format::R8G8B8A8_SRGB],
+            color_formats: vec![vk::Format::R8G8B8A8_SRGB],
             ..PassDesc::default()
         };
         let mut pipelines = 0;

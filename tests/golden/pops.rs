@@ -2,11 +2,11 @@
 //!
 //! Between two frames, no joint moves farther than clips and fades explain.
 
-use throng::Id;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::skeleton::Joint;
-use throng_standalone::{Context, Formats};
+use throng::{Id, PassDesc};
+use throng_standalone::Context;
 
 use super::crowd::roles::Fades;
 use super::crowd::show::{self, DEPTH, Show};
@@ -36,12 +36,12 @@ fn watch(fades: Fades, enough_m_s: f32) -> Seen {
     let args = args(&["--instances", "24", "--shadows", "off"]);
     let scene = show::scene_with(&args, fades).expect("a scene");
     let mut context = Context::new(&show::context_desc(&args)).expect("a device");
-    let formats = Formats {
-        color: vk::Format::R8G8B8A8_SRGB,
-        depth: Some(DEPTH),
-        samples: vk::SampleCountFlags::TYPE_1,
+    let pass = PassDesc {
+        color_formats: vec![vk::Format::R8G8B8A8_SRGB],
+        depth_format: DEPTH,
+        ..PassDesc::default()
     };
-    let mut show = Show::new(&mut context, scene, formats, &args).expect("a crowd");
+    let mut show = Show::new(&mut context, scene, pass, &args).expect("a crowd");
     let joints = show.scene.models()[0].character.skeleton().len() as u16;
     let mut seen = Seen {
         least_gap_m: f32::INFINITY,

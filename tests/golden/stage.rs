@@ -35,11 +35,8 @@ pub(super) fn picture(
     let crowd = Crowd::new(&device, allocator, &CrowdDesc::default());
     let mut crowd = crowd.expect("a crowd");
     let pass = PassDesc {
-        color_formats: &[target.formats().color],
-        depth_format: target.formats().depth.unwrap_or_default(),
-        samples: target.formats().samples,
         reversed_z: true,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     // SAFETY: the formats are those of the target.
     let pass = unsafe { crowd.create_pass(&pass) }.expect("a pass");

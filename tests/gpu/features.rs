@@ -53,7 +53,7 @@ fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     let spawn = placed(Affine3A::IDENTITY, "Walk");
     crowd.spawn(mannequin.unwrap(), &spawn).unwrap();
     let pass = PassDesc {
-        color_formats: &[COLOR],
+        color_formats: vec![COLOR],
         ..PassDesc::default()
     };
     let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
@@ -274,7 +274,7 @@ fn features_that_are_not_enabled_are_named() {
         };
         let mut crowd = Crowd::new(&bare, allocator, &desc).unwrap();
         let mut desc = PassDesc {
-            color_formats: &[COLOR],
+            color_formats: vec![COLOR],
             ..PassDesc::default()
         };
         let pass = names(unsafe { crowd.create_pass(&desc) });
@@ -282,7 +282,7 @@ fn features_that_are_not_enabled_are_named() {
             pass,
             ("a PassDesc without a render pass", vec!["dynamicRendering"])
         );
-        desc.color_formats = &[COLOR, COLOR];
+        desc.color_formats = vec![COLOR, COLOR];
         let pass = names(unsafe { crowd.create_pass(&desc) });
         assert_eq!(pass, ("PassDesc::color_formats", vec!["independentBlend"]));
         unsafe { crowd.destroy(allocator) };

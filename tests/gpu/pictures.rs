@@ -320,13 +320,10 @@ fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
         let target = Target::new(&setup.context, &desc).unwrap();
         for reversed_z in [false, true] {
             let color = pass(&mut crowd, &target, reversed_z);
-            let formats = target.formats();
             let desc = PassDesc {
                 kind: PassKind::Depth,
-                color_formats: &[formats.color],
-                depth_format: formats.depth.unwrap(),
                 reversed_z,
-                ..PassDesc::default()
+                ..target.pass_desc()
             };
             let depth_only = unsafe { crowd.create_pass(&desc) }.unwrap();
             let (begin, view) = if reversed_z {
@@ -364,12 +361,8 @@ fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
 fn more_colour_attachments_take_independent_blend_and_are_left_alone() {
     each(|setup| {
         scene(setup, |setup, crowd, _, target| {
-            let format = target.formats().color;
-            let desc = PassDesc {
-                color_formats: &[format, format],
-                depth_format: vk::Format::D32_SFLOAT,
-                ..PassDesc::default()
-            };
+            let mut desc = target.pass_desc();
+            desc.color_formats.push(desc.color_formats[0]);
             let made = unsafe { crowd.create_pass(&desc) };
             let bare = setup.config.bare;
             match made {

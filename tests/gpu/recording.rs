@@ -39,8 +39,7 @@ fn secondaries(
     draws: &[(ViewId, PassId)],
 ) -> (Vec<vk::CommandPool>, Vec<vk::CommandBuffer>) {
     let context = &setup.context;
-    let formats = [target.formats().color];
-    let depth = target.formats().depth.unwrap();
+    let desc = &target.pass_desc();
     let family = context.queue_family;
     let one = |device: &ash::Device, (view, pass): (ViewId, PassId)| unsafe {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
@@ -51,9 +50,9 @@ fn secondaries(
             .command_buffer_count(1);
         let cmd = device.allocate_command_buffers(&info).unwrap()[0];
         let mut rendering = vk::CommandBufferInheritanceRenderingInfo::default()
-            .color_attachment_formats(&formats)
-            .depth_attachment_format(depth)
-            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
+            .color_attachment_formats(&desc.color_formats)
+            .depth_attachment_format(desc.depth_format)
+            .rasterization_samples(desc.samples);
         let inheritance = vk::CommandBufferInheritanceInfo::default().push_next(&mut rendering);
         let info = vk::CommandBufferBeginInfo::default()
             .flags(

@@ -808,10 +808,10 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.unwrap();
         let input = vk::PipelineVertexInputStateCreateInfo::default();
         let dynamic = [vk::DynamicState::CULL_MODE, vk::DynamicState::FRONT_FACE];
-        let formats = target.formats();
+        let own_pass = target.pass_desc();
         let make = |context: &Context, variant: u32| {
             let shader = ("test/indirect.vert", variant, layout);
-            depth_pipeline(context, formats, shader, &input, &dynamic)
+            depth_pipeline(context, &own_pass, shader, &input, &dynamic)
         };
         // One for each way in which primitives are deformed. Coarse levels follow one joint.
         let mut pipelines: HashMap<u32, vk::Pipeline> = HashMap::new();

@@ -3,7 +3,7 @@
 use crate::support::{self, SMALL, placed};
 use std::sync::{Arc, Mutex};
 use throng::glam::{Affine3A, Vec3};
-use throng::{PassDesc, Stages, builtin};
+use throng::{Stages, builtin};
 use throng_standalone::{Begin, Target, TargetDesc};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -56,14 +56,7 @@ fn a_frame_has_spans() {
         let mut crowd = setup.crowd_with(Stages::Cpu, 2, SMALL);
         let mannequin = builtin::mannequin().unwrap().character;
         let target = Target::new(&setup.context, &TargetDesc::default()).unwrap();
-        let formats = target.formats();
-        let colors = [formats.color];
-        let pass = PassDesc {
-            color_formats: &colors,
-            depth_format: formats.depth.unwrap(),
-            ..PassDesc::default()
-        };
-        let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
+        let pass = unsafe { crowd.create_pass(&target.pass_desc()) }.unwrap();
         let id = crowd
             .add_character(&mut setup.context.allocator(), &mannequin)
             .unwrap();

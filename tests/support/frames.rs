@@ -137,13 +137,9 @@ pub fn target(context: &mut Context) -> Target {
 
 /// Creates a pass for the formats of `target`.
 pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
-    let formats = target.formats();
     let desc = PassDesc {
-        color_formats: &[formats.color],
-        depth_format: formats.depth.unwrap_or_default(),
-        samples: formats.samples,
         reversed_z,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     unsafe { crowd.create_pass(&desc) }.unwrap()
 }

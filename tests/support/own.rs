@@ -2,14 +2,15 @@
 
 use crate::support::frames::EXTENT;
 use crate::support::probe::spirv;
+use throng::PassDesc;
 use throng::ash::vk;
-use throng_standalone::{Context, Formats};
+use throng_standalone::Context;
 
 /// A pipeline that writes depth alone. `variant` is specialization constant 0 of its shader, if
 /// that has one, and `dynamic` are its dynamic states.
 pub fn depth_pipeline(
     context: &Context,
-    formats: Formats,
+    pass: &PassDesc<'_>,
     (shader, variant, layout): (&str, u32, vk::PipelineLayout),
     input: &vk::PipelineVertexInputStateCreateInfo<'_>,
     dynamic: &[vk::DynamicState],
@@ -43,17 +44,16 @@ pub fn depth_pipeline(
         .scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let samples =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(pass.samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(true)
         .depth_write_enable(true)
         .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
     let attachments = [vk::PipelineColorBlendAttachmentState::default()];
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
-    let colors = [formats.color];
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
-        .color_attachment_formats(&colors)
-        .depth_attachment_format(formats.depth.unwrap());
+        .color_attachment_formats(&pass.color_formats)
+        .depth_attachment_format(pass.depth_format);
     let info = [vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(input)

@@ -94,14 +94,7 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
     let character = builtin::mannequin()?.character;
     let character = crowd.add_character(&mut context.allocator(), &character)?;
     // SAFETY: the formats are those of the target.
-    let pass = unsafe {
-        crowd.create_pass(&throng::PassDesc {
-            color_formats: &[target.formats().color],
-            depth_format: target.formats().depth.unwrap_or_default(),
-            samples: target.formats().samples,
-            ..throng::PassDesc::default()
-        })?
-    };
+    let pass = unsafe { crowd.create_pass(&target.pass_desc())? };
     for spawn in spawns(instances) {
         crowd.spawn(character, &spawn)?;
     }

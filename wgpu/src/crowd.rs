@@ -139,7 +139,10 @@ impl Crowd {
         // SAFETY: `raw_desc` found that the device supports the formats with this sample count, and
         // blending for the first one. `Shading` keeps its layouts, and wgpu accepted its shader for
         // them, and all layouts together.
-        let id = unsafe { self.inner.create_pass(&raw.get(material))? };
+        let id = unsafe {
+            self.inner
+                .create_pass(&throng::PassDesc { material, ..raw })?
+        };
         // After the crowd's own checks: wgpu panics where there is no attachment at all.
         let formats = formats_bundle(&self.gpu, desc);
         let formats = formats.inspect_err(|_| drop(self.inner.remove_pass(id)))?;

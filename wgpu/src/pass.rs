@@ -86,27 +86,8 @@ impl Default for PassDesc<'_> {
     }
 }
 
-/// The raw description of a pass, which owns its formats.
-pub(crate) struct RawDesc {
-    color_formats: Vec<vk::Format>,
-    rest: throng::PassDesc<'static>,
-}
-
-impl RawDesc {
-    pub(crate) fn get<'a>(
-        &'a self,
-        material: Option<throng::MaterialDesc<'a>>,
-    ) -> throng::PassDesc<'a> {
-        throng::PassDesc {
-            color_formats: &self.color_formats,
-            material,
-            ..self.rest.clone()
-        }
-    }
-}
-
-/// Checks the formats and translates them.
-pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
+/// Checks the formats, and translates all but the material.
+pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDesc<'static>> {
     check_formats(gpu, desc)?;
     check_limits(gpu, desc)?;
     // SAFETY: the adapter is not destroyed through the guard.
@@ -116,21 +97,19 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
         format.map_or(vk::Format::UNDEFINED, |it| hal.texture_format_as_raw(it))
     };
     let stencil = desc.depth_format.filter(|it| it.has_stencil_aspect());
-    Ok(RawDesc {
+    Ok(throng::PassDesc {
+        kind: desc.kind,
         color_formats: desc.color_formats.iter().map(|it| format(*it)).collect(),
-        rest: throng::PassDesc {
-            kind: desc.kind,
-            depth_format: format(desc.depth_format),
-            stencil_format: format(stencil),
-            samples: vk::SampleCountFlags::from_raw(desc.sample_count),
-            reversed_z: desc.reversed_z,
-            view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
-            after_prepass: desc.after_prepass.map(compare_op),
-            depth_bias_constant: desc.depth_bias_constant,
-            depth_bias_slope: desc.depth_bias_slope,
-            shadow_map: desc.shadow_map,
-            ..throng::PassDesc::default()
-        },
+        depth_format: format(desc.depth_format),
+        stencil_format: format(stencil),
+        samples: vk::SampleCountFlags::from_raw(desc.sample_count),
+        reversed_z: desc.reversed_z,
+        view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
+        after_prepass: desc.after_prepass.map(compare_op),
+        depth_bias_constant: desc.depth_bias_constant,
+        depth_bias_slope: desc.depth_bias_slope,
+        shadow_map: desc.shadow_map,
+        ..throng::PassDesc::default()
     })
 }
 

@@ -38,14 +38,7 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
         crowd.spawn(id, &spawn).unwrap();
     }
     // SAFETY: the formats are those of the target.
-    let pass = unsafe {
-        crowd.create_pass(&throng::PassDesc {
-            color_formats: &[target.formats().color],
-            depth_format: target.formats().depth.unwrap(),
-            samples: target.formats().samples,
-            ..throng::PassDesc::default()
-        })
-    };
+    let pass = unsafe { crowd.create_pass(&target.pass_desc()) };
     let begin = Begin {
         color: [SKY.r, SKY.g, SKY.b, SKY.a].map(|it| it as f32),
         ..Begin::default()

@@ -13,8 +13,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, SkinningStage, Spawn, Stages,
-    Stats, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassId, SkinningStage, Spawn, Stages, Stats, View,
 };
 use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
@@ -167,15 +166,8 @@ fn spawn(
     model: &Character,
     instances: u32,
 ) -> Result<(PassId, View), Failure> {
-    let formats = target.formats();
-    let pass = PassDesc {
-        color_formats: &[formats.color],
-        depth_format: formats.depth.unwrap_or_default(),
-        samples: formats.samples,
-        ..PassDesc::default()
-    };
     // SAFETY: the target was created with these formats.
-    let pass = unsafe { crowd.create_pass(&pass)? };
+    let pass = unsafe { crowd.create_pass(&target.pass_desc())? };
     let character = crowd.add_character(&mut context.allocator(), model)?;
     let bounds = model.rest_bounds();
     let edge = match bounds.is_empty() {

@@ -11,8 +11,8 @@ use throng::mesh::Aabb;
 use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Detail, InstanceId, PassDesc, SkinningStage, Spawn,
-    View, ash::vk,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Detail, InstanceId, SkinningStage, Spawn, View,
+    ash::vk,
 };
 use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
@@ -99,15 +99,8 @@ fn shoot(
     target: &Target,
     bounds: Aabb,
 ) -> Result<Vec<u8>, Failure> {
-    let formats = target.formats();
-    let pass = PassDesc {
-        color_formats: &[formats.color],
-        depth_format: formats.depth.unwrap_or_default(),
-        samples: formats.samples,
-        ..PassDesc::default()
-    };
     // SAFETY: the target was created with these formats.
-    let pass = unsafe { crowd.create_pass(&pass)? };
+    let pass = unsafe { crowd.create_pass(&target.pass_desc())? };
     let begin = Begin {
         color: [0.62, 0.66, 0.70, 1.0],
         ..Begin::default()

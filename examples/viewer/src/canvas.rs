@@ -3,7 +3,7 @@
 use throng::ash::{self, vk};
 use throng_standalone::{Begin, Context, StandaloneError, Target, TargetDesc};
 
-pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 /// The background, as linear RGBA.
 pub(crate) const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
 

@@ -82,7 +82,11 @@ fn studio<T>(
     target: &Target,
     use_it: impl FnOnce(&mut Studio<'_>) -> Result<T>,
 ) -> Result<T> {
-    let mut app = App::new(context, args, (target.extent(), target.formats().color))?;
+    let mut app = App::new(
+        context,
+        args,
+        (target.extent(), target.pass_desc().color_formats[0]),
+    )?;
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let used = frames.map_err(Into::into).and_then(|mut frames| {
         app.wait(context)?;

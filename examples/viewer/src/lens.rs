@@ -6,8 +6,8 @@ use std::mem::size_of_val;
 use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::gpu_allocator::MemoryLocation;
-use throng::{CharacterId, Crowd, Frame, Stats, ViewId};
-use throng_standalone::{Buffer, Context, Formats};
+use throng::{CharacterId, Crowd, Frame, PassDesc, Stats, ViewId};
+use throng_standalone::{Buffer, Context};
 
 use super::Result;
 use super::args::Look;
@@ -48,12 +48,12 @@ pub(crate) struct Lens {
 }
 
 impl Lens {
-    /// Creates the pipeline for a character and for attachments of these formats.
+    /// Creates the pipeline for a character and for attachments of the formats of `pass`.
     pub(crate) fn new(
         context: &mut Context,
         crowd: &Crowd,
         character: &Character,
-        formats: Formats,
+        pass: &PassDesc<'_>,
         modules: &Modules,
     ) -> Result<Self> {
         let entries = character.palette().iter();
@@ -82,7 +82,7 @@ impl Lens {
         };
         let set_0 = crowd.set_layout().handle();
         // SAFETY: all handles belong to this live device.
-        let built = unsafe { lens.build(&context.device, set_0, formats, modules) };
+        let built = unsafe { lens.build(&context.device, set_0, pass, modules) };
         match built {
             Ok(()) => Ok(lens),
             Err(error) => {
@@ -96,7 +96,7 @@ impl Lens {
         &mut self,
         device: &ash::Device,
         set_0: vk::DescriptorSetLayout,
-        formats: Formats,
+        pass: &PassDesc<'_>,
         modules: &Modules,
     ) -> Result<(), vk::Result> {
         let kind = vk::DescriptorType::STORAGE_BUFFER;
@@ -140,7 +140,7 @@ impl Lens {
                 .set_layouts(&layouts)
                 .push_constant_ranges(&push);
             self.layout = device.create_pipeline_layout(&info, None)?;
-            self.pipeline = pipeline(device, self.layout, formats, modules)?;
+            self.pipeline = pipeline(device, self.layout, pass, modules)?;
         }
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Lens {
 unsafe fn pipeline(
     device: &ash::Device,
     layout: vk::PipelineLayout,
-    formats: Formats,
+    pass: &PassDesc<'_>,
     modules: &Modules,
 ) -> Result<vk::Pipeline, vk::Result> {
     // SAFETY: the caller passes a live device and a layout that the shaders fit.
@@ -260,7 +260,7 @@ unsafe fn pipeline(
         .cull_mode(vk::CullModeFlags::NONE)
         .line_width(1.0);
     let samples =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(pass.samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(true)
         .depth_write_enable(true)
@@ -270,10 +270,9 @@ unsafe fn pipeline(
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default()
         .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
-    let colors = [formats.color];
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
-        .color_attachment_formats(&colors)
-        .depth_attachment_format(formats.depth.unwrap_or_default());
+        .color_attachment_formats(&pass.color_formats)
+        .depth_attachment_format(pass.depth_format);
     let info = [vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&vertex_input)

@@ -16,7 +16,7 @@ use throng_standalone::{Context, Target};
 
 use super::Result;
 use super::args::Look;
-use super::canvas::{DEPTH, begin, new_target, sampled};
+use super::canvas::{begin, new_target, sampled};
 use super::figures::{Deformed, Times, deformed, times};
 use super::grid::{around, check_memory, corners, places};
 use super::lens::{LEVELS, Lens, Modules};
@@ -149,20 +149,16 @@ impl Scene {
     }
 
     fn create_passes(&mut self) -> Result<()> {
-        let formats = self.target.formats();
         let material = self.shading.as_ref().map(|words| MaterialDesc {
             fragment_spirv: words,
             set_layouts: &[],
             push_bytes: 0,
         });
         let picture = PassDesc {
-            color_formats: &[formats.color],
-            depth_format: DEPTH,
-            samples: formats.samples,
             reversed_z: true,
             shadow_map: self.shadow.is_some() && material.is_none(),
             material,
-            ..PassDesc::default()
+            ..self.target.pass_desc()
         };
         let spirv = ash::util::read_spv(&mut Cursor::new(LEVELS))?;
         let by_level = MaterialDesc {
@@ -173,7 +169,7 @@ impl Scene {
         let levels = PassDesc {
             shadow_map: false,
             material: Some(by_level),
-            ..picture
+            ..picture.clone()
         };
         // SAFETY: the formats are the target's, which is on the same device, and the shader of the
         // levels fits set 0.
@@ -348,9 +344,8 @@ impl Scene {
             lens.destroy(context);
         }
         if let Some(character) = character {
-            let formats = self.target.formats();
-            let (crowd, modules) = (&self.crowd, &self.modules);
-            self.lens = Some(Lens::new(context, crowd, character, formats, modules)?);
+            let (crowd, pass, modules) = (&self.crowd, self.target.pass_desc(), &self.modules);
+            self.lens = Some(Lens::new(context, crowd, character, &pass, modules)?);
         }
         Ok(())
     }
@@ -534,7 +529,7 @@ impl Scene {
     }
 
     pub(crate) fn is_multisampled(&self) -> bool {
-        self.target.formats().samples != vk::SampleCountFlags::TYPE_1
+        self.target.pass_desc().samples != vk::SampleCountFlags::TYPE_1
     }
 
     /// Waits for the device, and destroys everything.

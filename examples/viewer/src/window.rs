@@ -176,7 +176,7 @@ impl Stage {
         let size = extent(window.inner_size());
         let swapchain = Swapchain::new(&context, Arc::clone(&window), size, None, samples)?;
         let frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
-        let format = swapchain.formats().color;
+        let format = swapchain.pass_desc().color_formats[0];
         let app = App::new(&mut context, args, (swapchain.extent(), format))?;
         let side = context.properties.limits.max_image_dimension2_d as usize;
         let input = egui_winit::State::new(

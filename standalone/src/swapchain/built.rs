@@ -1,11 +1,11 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
-use crate::attachments::{Attachments, Final};
+use crate::Result;
+use crate::attachments::{Attachments, Final, Formats};
 use crate::context::Handles;
 use crate::error::Check;
 use crate::image::view;
 use crate::surface::Surface;
-use crate::{Formats, Result};
 use ash::{khr, vk};
 use std::rc::Rc;
 

@@ -25,22 +25,14 @@ fn sieve() -> Imported {
 
 /// The pixels that a pass of this kind writes, by depth or, for motion, by colour.
 fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind) -> Vec<bool> {
-    let format = target.formats().color;
     let moves = kind == PassKind::Motion;
-    let desc = PassDesc {
+    let mut desc = PassDesc {
         kind,
-        color_formats: if moves { &[format] } else { &[] },
-        depth_format: vk::Format::D32_SFLOAT,
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
-    let desc = match kind {
-        // All passes have the same attachments.
-        PassKind::Depth => PassDesc {
-            color_formats: &[format],
-            ..desc
-        },
-        _ => desc,
-    };
+    if kind == PassKind::Shadow {
+        desc.color_formats.clear();
+    }
     let pass = unsafe { stage.crowd.create_pass(&desc) }.unwrap();
     let begin = Begin {
         color: [1.0; 4],

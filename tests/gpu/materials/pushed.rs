@@ -18,12 +18,9 @@ fn own_shading_has_own_push_constants() {
             set_layouts: &[],
             push_bytes: 16,
         };
-        let formats = stage.target.formats();
         let desc = PassDesc {
-            color_formats: &[formats.color],
-            depth_format: formats.depth.unwrap_or_default(),
             material: Some(material),
-            ..PassDesc::default()
+            ..stage.target.pass_desc()
         };
         let pass = unsafe { stage.crowd.create_pass(&desc) }.unwrap();
         // The primitive of the second character has another material.

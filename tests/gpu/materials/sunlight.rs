@@ -251,10 +251,8 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         ..PassDesc::default()
     };
     let color_pass = PassDesc {
-        color_formats: &[stage.target.formats().color],
-        depth_format: DEPTH,
         shadow_map: true,
-        ..PassDesc::default()
+        ..stage.target.pass_desc()
     };
     let looked_up = ShadowMap {
         view: map.all,

@@ -170,13 +170,10 @@ impl Passes {
         motion: &Target,
         own: vk::DescriptorSetLayout,
     ) -> Self {
-        let colors = [color.formats().color];
         let lit = PassDesc {
-            color_formats: &colors,
-            depth_format: color.formats().depth.unwrap(),
             after_prepass: Some(vk::CompareOp::EQUAL),
             shadow_map: true,
-            ..PassDesc::default()
+            ..color.pass_desc()
         };
         // Both read the textures in the way of their crowd.
         let words = spirv(if crowd.set_layout().is_bindless() {
@@ -196,18 +193,16 @@ impl Passes {
                 kind: PassKind::Depth,
                 after_prepass: None,
                 shadow_map: false,
-                ..lit
+                ..lit.clone()
             }),
             own: create(PassDesc {
                 shadow_map: false,
                 material: Some(material),
-                ..lit
+                ..lit.clone()
             }),
             motion: create(PassDesc {
                 kind: PassKind::Motion,
-                color_formats: &[motion.formats().color],
-                depth_format: motion.formats().depth.unwrap(),
-                ..PassDesc::default()
+                ..motion.pass_desc()
             }),
             lit: create(lit),
         }

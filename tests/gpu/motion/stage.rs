@@ -143,7 +143,7 @@ impl World {
         let targets: Vec<_> = (0..TARGETS).map(target).collect();
         let pass = PassDesc {
             kind: PassKind::Motion,
-            color_formats: &[FORMAT],
+            color_formats: vec![FORMAT],
             depth_format: vk::Format::D32_SFLOAT,
             ..PassDesc::default()
         };

@@ -168,7 +168,7 @@ fn each_layer_gets_its_view_and_bias_leads_away_from_the_light() {
         let views = [camera(), side].map(|view| if reversed_z { reversed(&view) } else { view });
         let mut shadow = |bias| {
             troupe.pass(PassKind::Shadow, |desc| {
-                desc.color_formats = &[];
+                desc.color_formats = Vec::new();
                 desc.reversed_z = reversed_z;
                 (desc.depth_bias_constant, desc.depth_bias_slope) = (bias, bias);
             })

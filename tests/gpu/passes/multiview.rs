@@ -14,7 +14,7 @@ use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::{Device, Features};
 use throng::{
     Crowd, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow, ShadowMap, Spawn,
-    SubpassAttachments, View, ViewId, builtin,
+    View, ViewId, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -69,18 +69,18 @@ impl Scene {
         let clear_depth = if reversed_z { 0.0 } else { 1.0 };
         let canvas = Canvas::new(&mut engine, format, samples, (eyes, clear_depth));
         let view_mask = (1 << eyes) - 1;
-        let mut attachments = None;
+        let mut read = PassDesc::default();
         let render_pass = canvas.render_pass(&engine, subpasses, view_mask, |info| {
-            attachments = Some(unsafe { SubpassAttachments::of_2(info, 0) }.unwrap());
+            read = unsafe { PassDesc::of_subpass_2(info, 0, vk::RenderPass::null()) }.unwrap();
         });
-        let attachments = attachments.unwrap();
-        assert_eq!(attachments.view_mask, view_mask);
+        assert_eq!(read.view_mask, view_mask);
         let in_subpass = PassDesc {
             kind,
+            render_pass: Some(render_pass),
             reversed_z,
             depth_bias_constant: Some(0.0),
             depth_bias_slope: Some(0.0),
-            ..attachments.desc(render_pass)
+            ..read
         };
         let dynamic = PassDesc {
             render_pass: None,
@@ -288,7 +288,7 @@ fn under_the_sun(
         ..PassDesc::default()
     };
     let shaded = PassDesc {
-        color_formats: &[COLOR],
+        color_formats: vec![COLOR],
         depth_format: DEPTH,
         shadow_map: true,
         view_mask,
@@ -405,7 +405,7 @@ fn eyes_that_do_not_fit_are_named() {
     each_with_features(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
         let desc = PassDesc {
-            color_formats: &[COLOR],
+            color_formats: vec![COLOR],
             view_mask: 0b11,
             ..PassDesc::default()
         };

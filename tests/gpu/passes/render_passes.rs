@@ -9,9 +9,7 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::Features;
-use throng::{
-    Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, SubpassAttachments, View, builtin,
-};
+use throng::{Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, View, builtin};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R32G32_SFLOAT;
@@ -39,36 +37,34 @@ impl Scene {
         let mut engine = Engine::of_setup(setup);
         let mut troupe = Troupe::few(setup, format);
         let canvas = Canvas::new(&mut engine, format, samples, (1, 1.0));
-        let mut attachments = Vec::new();
+        let mut read = Vec::new();
         let render_pass = canvas.render_pass(&engine, subpasses, 0, |info| unsafe {
-            let each = (0..info.subpass_count).map(|index| SubpassAttachments::of_2(info, index));
-            attachments.extend(each.map(Result::unwrap));
-            SubpassAttachments::of_2(info, info.subpass_count)
-                .fails("… does not exist: there are …");
+            let of = |index| PassDesc::of_subpass_2(info, index, vk::RenderPass::null());
+            read.extend((0..info.subpass_count).map(of).map(Result::unwrap));
+            of(info.subpass_count).fails("… does not exist: there are …");
         });
         let mut passes = [Vec::new(), Vec::new()];
-        for (attachments, (kind, after_prepass)) in attachments.iter().zip(kinds) {
+        for (read, (kind, after_prepass)) in read.into_iter().zip(kinds) {
             let colors = match kind {
                 PassKind::Color | PassKind::Motion => vec![format],
                 _ => Vec::new(),
             };
-            assert_eq!(attachments.color_formats, colors);
-            assert_eq!(attachments.depth_format, DEPTH);
-            assert_eq!(attachments.stencil_format, vk::Format::UNDEFINED);
-            assert_eq!(attachments.samples, samples);
+            assert_eq!(read.color_formats, colors);
+            assert_eq!(read.depth_format, DEPTH);
+            assert_eq!(read.stencil_format, vk::Format::UNDEFINED);
+            assert_eq!(read.samples, samples);
             let desc = PassDesc {
                 kind: *kind,
+                render_pass: Some(render_pass),
                 after_prepass: *after_prepass,
-                ..attachments.desc(render_pass)
+                ..read
             };
             // A rendering has the same attachments for all of its passes.
-            let colors = [format];
             let alone = PassDesc {
                 render_pass: None,
-                color_formats: if subpasses == Subpasses::Depth {
-                    &[]
-                } else {
-                    &colors
+                color_formats: match subpasses {
+                    Subpasses::Depth => Vec::new(),
+                    _ => vec![format],
                 },
                 ..desc.clone()
             };
@@ -222,8 +218,11 @@ fn a_device_needs_buffer_addresses_alone() {
             .attachments(&attachments)
             .subpasses(&subpasses);
         let render_pass = unsafe { engine.raw.create_render_pass(&info, None) }.unwrap();
-        let read = unsafe { SubpassAttachments::of(&info, 0) }.unwrap();
-        let pass = unsafe { crowd.create_pass(&read.desc(render_pass)) }.unwrap();
+        let of = |info: &vk::RenderPassCreateInfo<'_>| unsafe {
+            PassDesc::of_subpass(info, 0, render_pass)
+        };
+        let desc = of(&info).unwrap();
+        let pass = unsafe { crowd.create_pass(&desc) }.unwrap();
         // Characters that are added later add pipelines.
         let mannequin = builtin::mannequin().unwrap().character;
         let mannequin = crowd.add_character(&mut engine.allocator, &mannequin);
@@ -253,12 +252,12 @@ fn a_device_needs_buffer_addresses_alone() {
         };
         let wrong = refused(PassDesc {
             render_pass: Some(vk::RenderPass::null()),
-            ..read.desc(render_pass)
+            ..desc.clone()
         });
         wrong.says("PassDesc::render_pass: must not be null");
         let wrong = refused(PassDesc {
             render_pass: None,
-            ..read.desc(render_pass)
+            ..desc.clone()
         });
         wrong.says(
             "a PassDesc without a render pass needs dynamicRendering, which the device has not \
@@ -266,19 +265,18 @@ fn a_device_needs_buffer_addresses_alone() {
         );
         let shadow = PassDesc {
             kind: PassKind::Shadow,
-            ..read.desc(render_pass)
+            ..desc.clone()
         };
         refused(shadow).says("PassDesc::color_formats…");
         // An attachment that does not exist, and samples that differ.
         let beyond = [reference(2, layouts[0])];
         let wrong = [subpasses[0].color_attachments(&beyond)];
         let info = info.subpasses(&wrong);
-        let read = unsafe { SubpassAttachments::of(&info, 0) };
-        read.fails("… does not exist: there are …");
+        of(&info).fails("… does not exist: there are …");
         let mut mixed = attachments;
         mixed[0].samples = vk::SampleCountFlags::TYPE_4;
         let info = info.attachments(&mixed).subpasses(&subpasses);
-        let read = unsafe { SubpassAttachments::of(&info, 0) };
+        let read = of(&info);
         assert!(matches!(read, Err(Error::Argument { .. })), "{read:?}");
         unsafe {
             engine.raw.destroy_framebuffer(framebuffer, None);

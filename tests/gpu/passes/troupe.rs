@@ -238,13 +238,9 @@ impl Troupe {
         kind: PassKind,
         change: impl FnOnce(&mut PassDesc<'_>),
     ) -> PassId {
-        let formats = self.target.formats();
-        let colors = [formats.color];
         let mut desc = PassDesc {
             kind,
-            color_formats: &colors,
-            depth_format: formats.depth.unwrap(),
-            ..PassDesc::default()
+            ..self.target.pass_desc()
         };
         change(&mut desc);
         unsafe { self.crowd.create_pass(&desc) }.unwrap()
@@ -273,7 +269,7 @@ impl Troupe {
         }
         self.frames_in_flight.submit(&setup.context, 0);
         self.frames_in_flight.wait(&setup.context, 0);
-        let texel_bytes = if self.target.formats().color == vk::Format::R32G32_SFLOAT {
+        let texel_bytes = if self.target.pass_desc().color_formats[0] == vk::Format::R32G32_SFLOAT {
             8
         } else {
             4

@@ -106,12 +106,9 @@ fn populate(
 }
 
 fn depth_pass(crowd: &mut Crowd, target: &Target) -> PassId {
-    let formats = target.formats();
     let desc = PassDesc {
         kind: PassKind::Depth,
-        color_formats: &[formats.color],
-        depth_format: formats.depth.unwrap(),
-        ..PassDesc::default()
+        ..target.pass_desc()
     };
     unsafe { crowd.create_pass(&desc) }.unwrap()
 }
@@ -223,7 +220,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         );
         let by_crowd = depth(context, &target);
 
-        let plain = Plain::new(context, target.formats());
+        let plain = Plain::new(context, &target.pass_desc());
         let cmd = frames_in_flight.begin(context, 0);
         crowd.update(0.4).unwrap();
         let frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.4) };

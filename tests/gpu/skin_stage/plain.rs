@@ -1,10 +1,10 @@
 //! An engine's pipeline for static meshes: positions from a vertex buffer, depth alone.
 
 use crate::support::own::depth_pipeline;
-use throng::SkinnedVertices;
 use throng::ash::{self, vk};
 use throng::glam::Mat4;
-use throng_standalone::{Context, Formats};
+use throng::{PassDesc, SkinnedVertices};
+use throng_standalone::Context;
 
 pub(super) struct Plain {
     layout: vk::PipelineLayout,
@@ -14,7 +14,7 @@ pub(super) struct Plain {
 const PUSH_BYTES: u32 = 64 + 48;
 
 impl Plain {
-    pub(super) fn new(context: &Context, formats: Formats) -> Self {
+    pub(super) fn new(context: &Context, pass: &PassDesc<'_>) -> Self {
         let device = &context.device;
         let push = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::VERTEX,
@@ -30,7 +30,7 @@ impl Plain {
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
         let shader = "test/static_mesh.vert";
-        let pipeline = depth_pipeline(context, formats, (shader, 0, layout), &input, &[]);
+        let pipeline = depth_pipeline(context, pass, (shader, 0, layout), &input, &[]);
         Self { layout, pipeline }
     }
 
