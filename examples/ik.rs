@@ -14,7 +14,9 @@ mod say;
 mod shapes;
 
 use std::error::Error;
-use throng::{Attachment, CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn};
+use throng::{
+    Attachment, CharacterDesc, CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn,
+};
 
 use say::{Words, say};
 use throng::builtin;
@@ -132,11 +134,15 @@ fn populate(
     let mannequin = builtin::mannequin()?;
     let slab = shapes::cuboid(vec3(-0.1, -0.4, -0.17), vec3(0.1, 0.0, 0.17), SLAB);
     let slab = shapes::prop(vec![slab])?;
-    let kind = crowd.add_character(allocator, &mannequin)?;
-    let slab = crowd.add_character(allocator, &slab)?;
+    let kind = crowd.add_character(allocator, &mannequin, &CharacterDesc::default())?;
+    let slab = crowd.add_character(allocator, &slab, &CharacterDesc::default())?;
     let ball = shapes::prop(vec![shapes::striped_ball(BALL_RADIUS_M)])?;
-    let ball = crowd.add_character(allocator, &ball)?;
-    let hat = crowd.add_character(allocator, &shapes::prop(vec![shapes::hat()])?)?;
+    let ball = crowd.add_character(allocator, &ball, &CharacterDesc::default())?;
+    let hat = crowd.add_character(
+        allocator,
+        &shapes::prop(vec![shapes::hat()])?,
+        &CharacterDesc::default(),
+    )?;
     let solvers = Solvers::add(crowd, kind, mannequin.skeleton())?;
     let mut people = Vec::new();
     for (number, tint) in TINTS.into_iter().enumerate() {

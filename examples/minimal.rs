@@ -73,7 +73,8 @@ unsafe fn draw() -> Result<Vec<u8>> {
             depth_format: DEPTH,
             ..PassDesc::default()
         })?;
-        let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
+        let mannequin = builtin::mannequin()?.character;
+        let mannequin = crowd.add_character(memory, &mannequin, &Default::default())?;
         for (x, clip) in [(-0.9, "Wave"), (0.0, "Walk"), (0.9, "Run")] {
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(vec3(x, 0.0, 0.0)),

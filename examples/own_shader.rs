@@ -24,7 +24,9 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::{Device, Features};
 use throng::gpu_allocator::MemoryLocation;
-use throng::{Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
+use throng::{
+    CharacterDesc, Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin,
+};
 use throng_standalone::{Begin, Buffer, Context, ContextDesc, Frames, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
@@ -144,7 +146,11 @@ struct Passes {
 /// Adds three people in different colours, on a ground.
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
-    let character = crowd.add_character(&mut context.allocator(), &mannequin)?;
+    let character = crowd.add_character(
+        &mut context.allocator(),
+        &mannequin,
+        &CharacterDesc::default(),
+    )?;
     for (x, clip, tint) in [
         (-0.9, "Wave", [0.9, 0.45, 0.3, 1.0]),
         (0.0, "Walk", [0.35, 0.7, 0.9, 1.0]),
@@ -160,7 +166,8 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
         crowd.instance_mut(person)?.set_view_mask(PEOPLE);
     }
     let ground = shapes::prop(vec![shapes::ground(0.0)])?;
-    let ground = crowd.add_character(&mut context.allocator(), &ground)?;
+    let ground =
+        crowd.add_character(&mut context.allocator(), &ground, &CharacterDesc::default())?;
     let warm = Spawn {
         tint: [1.25, 1.0, 0.68, 1.0],
         ..Spawn::default()

@@ -130,7 +130,8 @@ fn view() -> View {
 /// Adds three people on a ground.
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let ground = shapes::prop(vec![shapes::ground(0.0)])?;
-    let ground = crowd.add_character(&mut context.allocator(), &ground)?;
+    let ground =
+        crowd.add_character(&mut context.allocator(), &ground, &CharacterDesc::default())?;
     crowd.spawn(ground, &Spawn::default())?;
     let mannequin = builtin::mannequin()?;
     // Rays meet only characters whose meshes the CPU keeps. So they pass through the ground.
@@ -138,7 +139,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
         cpu_skinning: true,
         ..CharacterDesc::default()
     };
-    let character = crowd.add_character_with(&mut context.allocator(), &mannequin, &desc)?;
+    let character = crowd.add_character(&mut context.allocator(), &mannequin, &desc)?;
     for (x, clip) in [(-0.9, "Wave"), (0.0, "Walk"), (0.9, "Run")] {
         let spawn = Spawn {
             world_from_model: Affine3A::from_translation(vec3(x, 0.0, 0.0)),

@@ -22,7 +22,7 @@
 //! /// Once.
 //! fn spawn(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) -> Result<InstanceId> {
 //!     let knight = throng_import::file("knight.glb", &Default::default())?;
-//!     let knight = crowd.add_character(allocator, &knight)?;
+//!     let knight = crowd.add_character(allocator, &knight, &Default::default())?;
 //!     crowd.spawn(knight, &Spawn { play: "Walk".into(), ..Default::default() })
 //! }
 //!

@@ -240,7 +240,11 @@ impl Scene {
         // SAFETY: the caller destroys the scene before the context is dropped.
         let device = unsafe { context.gpu_device() };
         let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
-        let id = crowd.add_character(&mut context.allocator(), character)?;
+        let id = crowd.add_character(
+            &mut context.allocator(),
+            character,
+            &CharacterDesc::default(),
+        )?;
         let places = places(case.instances as usize);
         let hand = Id::<Joint>::new(character.skeleton().len() as u16 - 1);
         let (mut before, mut moved) = (None, Vec::new());

@@ -137,7 +137,7 @@ impl Load {
             ..CrowdDesc::default()
         };
         let mut crowd = Crowd::new(device, allocator, &desc)?;
-        let id = crowd.add_character(allocator, &character)?;
+        let id = crowd.add_character(allocator, &character, &CharacterDesc::default())?;
         let mut load = Self {
             instances: Vec::new(),
             animator: Animator::new(&character)?,

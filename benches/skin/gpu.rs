@@ -149,7 +149,7 @@ fn scene(
         method,
         ..CharacterDesc::default()
     };
-    let id = crowd.add_character_with(allocator, character, &method)?;
+    let id = crowd.add_character(allocator, character, &method)?;
     for number in 0..INSTANCES {
         let play = Play {
             offset_s: f64::from(number) / f64::from(INSTANCES),

@@ -20,7 +20,7 @@ use body::{Solvers, direct};
 use say::{Words, say};
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
-use throng::{Crowd, IkReport, InstanceId, Spawn};
+use throng::{CharacterDesc, Crowd, IkReport, InstanceId, Spawn};
 
 /// Distance between two characters in metres.
 const APART_M: f32 = 1.15;
@@ -76,7 +76,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         time_s: 12.25,
     };
     let populate = |allocator: &mut dyn MemoryAllocator, crowd: &mut Crowd| {
-        let kind = crowd.add_character(allocator, &character)?;
+        let kind = crowd.add_character(allocator, &character, &CharacterDesc::default())?;
         let solvers = Solvers::add(crowd, kind, &character)?;
         let mut people = Vec::new();
         for (index, (act, _)) in ACTS.into_iter().enumerate() {
@@ -90,7 +90,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
             let id = crowd.spawn(kind, &spawn)?;
             direct(crowd, id, act, &solvers)?;
             people.push(id);
-            let props = crowd.add_character(allocator, &stage::props(act)?)?;
+            let props =
+                crowd.add_character(allocator, &stage::props(act)?, &CharacterDesc::default())?;
             let tint = [1.0; 4];
             crowd.spawn(props, &Spawn { tint, ..spawn })?;
         }

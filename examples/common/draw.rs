@@ -14,7 +14,7 @@ use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
 use throng::gpu::MemoryAllocator;
-use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
+use throng::{CharacterDesc, Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 
 use self::shadow::ShadowImage;
@@ -82,7 +82,8 @@ pub(crate) fn to_file<T>(
         (crowd.create_pass(&pass)?, shadow_pass)
     };
     let ground = shapes::prop(vec![shapes::ground(shot.ground_m)])?;
-    let ground = crowd.add_character(&mut context.allocator(), &ground)?;
+    let ground =
+        crowd.add_character(&mut context.allocator(), &ground, &CharacterDesc::default())?;
     crowd.spawn(ground, &Spawn::default())?;
     let populated = populate(&mut context.allocator(), &mut crowd)?;
     let drawn = Drawn {

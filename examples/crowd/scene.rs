@@ -230,12 +230,16 @@ impl Scene {
             ..CharacterDesc::default()
         };
         for model in &self.models {
-            let added = crowd.add_character_with(allocator, &model.character, &desc);
+            let added = crowd.add_character(allocator, &model.character, &desc);
             let added = added.map_err(|why| format!("{}: {why}", model.name))?;
             self.characters.push(added);
         }
         let surroundings = scenery::surroundings(self.reach_m)?;
-        let surroundings = scenery.add_character(allocator, &surroundings.character)?;
+        let surroundings = scenery.add_character(
+            allocator,
+            &surroundings.character,
+            &CharacterDesc::default(),
+        )?;
         scenery.spawn(surroundings, &Spawn::default())?;
         Ok(())
     }

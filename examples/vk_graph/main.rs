@@ -47,7 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (render_pass, desc) = compatible(&device)?;
     // SAFETY: the render pass is alive as long as the crowd.
     let pass = unsafe { crowd.create_pass(&desc)? };
-    let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
+    let mannequin =
+        crowd.add_character(memory, &builtin::mannequin()?.character, &Default::default())?;
     for at in 0..60 {
         let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
         let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));

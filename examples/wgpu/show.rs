@@ -29,7 +29,8 @@ impl Show {
         let lit = PassDesc { color_formats, depth_format, shadow_map: true, ..Default::default() };
         let shadow = PassDesc { kind: PassKind::Shadow, depth_format, ..Default::default() };
         let passes = [crowd.create_pass(&lit)?, crowd.create_pass(&shadow)?];
-        let mannequin = crowd.add_character(&builtin::mannequin()?.character)?;
+        let mannequin =
+            crowd.add_character(&builtin::mannequin()?.character, &Default::default())?;
         for at in 0..100 {
             let (x, z) = ((at % 10) as f32 * 1.1 - 5.0, (at / 10) as f32 * -1.1 + 3.0);
             let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));

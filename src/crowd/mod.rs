@@ -125,8 +125,9 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///         ..Default::default()
 ///     };
 ///     unsafe { crowd.create_pass(&desc)? };
-///     let character = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
-///     let walker = crowd.spawn(character, &Spawn::default())?;
+///     let mannequin = builtin::mannequin()?.character;
+///     let mannequin = crowd.add_character(allocator, &mannequin, &Default::default())?;
+///     let walker = crowd.spawn(mannequin, &Spawn::default())?;
 ///     crowd.instance_mut(walker)?.play(Play::new("Walk").fade_s(0.2))?;
 ///     Ok(crowd)
 /// }

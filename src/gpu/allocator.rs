@@ -195,7 +195,7 @@ pub unsafe trait MemoryAllocator {
 ///     let locked = allocator.lock().unwrap();
 ///     // SAFETY: the engine has one device and one allocator, which was made for it.
 ///     let mut allocator = unsafe { GpuAllocator::new(device, locked) };
-///     crowd.add_character(&mut allocator, character)?;
+///     crowd.add_character(&mut allocator, character, &Default::default())?;
 ///     Ok(())
 /// }
 /// ```

@@ -8,12 +8,12 @@ use crate::support::{CONFIGS, SMALL, Setup, placed};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-use throng::Crowd;
 use throng::animator::Animator;
 use throng::ash::{self, vk};
 use throng::glam::Affine3A;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
+use throng::{CharacterDesc, Crowd};
 
 static REQUIREMENTS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -167,7 +167,9 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         let allocator = &mut counted.allocator;
         let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
         let character = built(ribbon(5)).character;
-        let id = crowd.add_character(allocator, &character).unwrap();
+        let id = crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         let spawn = placed(Affine3A::IDENTITY, "sway");
         for _ in 0..5 {
             crowd.spawn(id, &spawn).unwrap();

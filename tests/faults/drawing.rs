@@ -23,7 +23,7 @@ pub(crate) const ROOM: Capacity = Capacity {
 pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) {
     let character = built(ribbon(4)).character;
     let desc = described(SkinningMethod::Linear, true);
-    let id = crowd.add_character_with(allocator, &character, &desc);
+    let id = crowd.add_character(allocator, &character, &desc);
     let id = id.unwrap();
     let modes = [
         SkinningStage::Vertex,

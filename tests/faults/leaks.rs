@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::Once;
 use throng::ash::vk;
 use throng::gpu::{PaletteRing, PaletteRingDesc};
-use throng::{Capacity, Crowd, PassDesc, Spawn};
+use throng::{Capacity, CharacterDesc, Crowd, PassDesc, Spawn};
 
 struct Listener;
 
@@ -57,7 +57,9 @@ fn full(setup: &Setup, counted: &mut Counted) -> Crowd {
         crowd.remove_pass(removed).unwrap();
     }
     let character = built(ribbon(4)).character;
-    let id = crowd.add_character(allocator, &character).unwrap();
+    let id = crowd
+        .add_character(allocator, &character, &CharacterDesc::default())
+        .unwrap();
     crowd.spawn(id, &Spawn::default()).unwrap();
     let capacity = Capacity {
         instances: 100,

@@ -133,7 +133,7 @@ impl Life {
         let desc = described(method, true);
         let character = built(ribbon(4)).character;
         let crowd = self.crowd.as_mut().unwrap();
-        let id = crowd.add_character_with(&mut context.allocator(), &character, &desc)?;
+        let id = crowd.add_character(&mut context.allocator(), &character, &desc)?;
         self.characters.push(id);
         Ok(())
     }

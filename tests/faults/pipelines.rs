@@ -6,7 +6,7 @@ use crate::support::{SMALL, described, each, stages};
 use throng::ash::vk::{self, Handle};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{PassDesc, PassKind, Stages};
+use throng::{CharacterDesc, PassDesc, PassKind, Stages};
 
 #[test]
 fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
@@ -30,7 +30,9 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         raw.materials[0].alpha = AlphaMode::Blend;
         let character = built(raw).character;
         let allocator = &mut counted.allocator;
-        crowd.add_character(allocator, &character).unwrap();
+        crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         assert_eq!(batches(), [], "there is no pass");
         let color = PassDesc {
             color_formats: vec![vk::Format::R8G8B8A8_SRGB],
@@ -50,13 +52,13 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         assert!(of_shadow < of_color, "blended materials cast no shadow");
         assert_eq!(batches(), [(cache, of_shadow as u32)]);
         // The same combinations again.
-        crowd.add_character(allocator, &character).unwrap();
+        crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         assert_eq!(batches(), []);
         // The same combinations in another format, for both passes in one call.
         let desc = described(SkinningMethod::DualQuat, false);
-        crowd
-            .add_character_with(allocator, &character, &desc)
-            .unwrap();
+        crowd.add_character(allocator, &character, &desc).unwrap();
         let more = of_color + of_shadow;
         assert_eq!(batches(), [(cache, more as u32)]);
         assert_eq!(crowd.pipelines().count(), compute + 2 * more);

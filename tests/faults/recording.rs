@@ -13,8 +13,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Attachment, Capacity, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play,
-    SkinningStage, Spawn, View,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget,
+    InstanceId, Play, SkinningStage, Spawn, View,
 };
 
 struct CountingAllocator;
@@ -61,7 +61,11 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
             .map(|joints| {
                 let character = built(ribbon(joints)).character;
                 crowd
-                    .add_character(&mut counted.allocator, &character)
+                    .add_character(
+                        &mut counted.allocator,
+                        &character,
+                        &CharacterDesc::default(),
+                    )
                     .unwrap()
             })
             .to_vec();
@@ -149,7 +153,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                 let character = built(ribbon(9)).character;
                 let desc = described(method, true);
                 let allocator = &mut counted.allocator;
-                let added = crowd.add_character_with(allocator, &character, &desc);
+                let added = crowd.add_character(allocator, &character, &desc);
                 added.unwrap()
             })
             .to_vec();
@@ -203,7 +207,12 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             let character = built(raw).character;
             let parts = ["front", "back"].map(|name| character.part(name).unwrap());
             let allocator = &mut counted.allocator;
-            (crowd.add_character(allocator, &character).unwrap(), parts)
+            (
+                crowd
+                    .add_character(allocator, &character, &CharacterDesc::default())
+                    .unwrap(),
+                parts,
+            )
         });
         let mut all: Vec<InstanceId> = Vec::new();
         for number in 0..6_u32 {
@@ -286,7 +295,11 @@ fn nothing_is_allocated_for_a_rollback() {
         let kinds = [3, 9].map(|joints| {
             let character = built(ribbon(joints)).character;
             crowd
-                .add_character(&mut counted.allocator, &character)
+                .add_character(
+                    &mut counted.allocator,
+                    &character,
+                    &CharacterDesc::default(),
+                )
                 .unwrap()
         });
         let mut ids: Vec<InstanceId> = Vec::new();

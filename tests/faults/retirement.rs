@@ -12,7 +12,7 @@ use crate::support::{SMALL, each, stages, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId, Stages, View};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, PassDesc, PassId, Stages, View};
 
 type Counts = [i64; KINDS];
 
@@ -95,7 +95,11 @@ impl World<'_> {
             "add a character" => {
                 let character = built(ribbon(3)).character;
                 let add = |crowd: &mut Crowd, counted: &mut Counted| {
-                    crowd.add_character(&mut counted.allocator, &character)
+                    crowd.add_character(
+                        &mut counted.allocator,
+                        &character,
+                        &CharacterDesc::default(),
+                    )
                 };
                 let (id, made) = self.making(add);
                 self.characters.push((id.unwrap(), made));
@@ -146,7 +150,9 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
                 // characters add none.
                 let character = built(ribbon(3)).character;
                 let allocator = &mut counted.allocator;
-                crowd.add_character(allocator, &character).unwrap();
+                crowd
+                    .add_character(allocator, &character, &CharacterDesc::default())
+                    .unwrap();
                 let expected = Expected {
                     live: objects(),
                     begun: BTreeSet::new(),
@@ -179,7 +185,11 @@ fn staging_memory_lives_until_its_frame_has_ended() {
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let character = built(ribbon(3)).character;
         crowd
-            .add_character(&mut counted.allocator, &character)
+            .add_character(
+                &mut counted.allocator,
+                &character,
+                &CharacterDesc::default(),
+            )
             .unwrap();
         let with_staging = objects();
         let mut counts = Vec::new();

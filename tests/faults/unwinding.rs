@@ -273,7 +273,7 @@ fn a_character_that_fails_is_not_there() {
         let seen = sweep_drawing(setup, |crowd, counted| {
             let desc = described(SkinningMethod::Linear, true);
             let allocator = &mut counted.allocator;
-            let added = crowd.add_character_with(allocator, &character, &desc);
+            let added = crowd.add_character(allocator, &character, &desc);
             added.map(drop)
         });
         for call in [

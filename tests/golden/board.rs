@@ -9,8 +9,8 @@ use super::reference::precision::OUTLINE_BITS;
 use super::stage::picture;
 use super::{FOLDER, check};
 use made::{balls, character, images};
-use throng::Spawn;
 use throng::glam::{Affine3A, Vec3};
+use throng::{CharacterDesc, Spawn};
 
 const COLUMNS: usize = 6;
 /// The only double-sided surface with a curved outline.
@@ -28,7 +28,7 @@ fn materials() {
             for (at, (part, material)) in balls().into_iter().enumerate() {
                 let made = character(vec![part], vec![material], images());
                 let id = crowd
-                    .add_character(allocator, &made.character)
+                    .add_character(allocator, &made.character, &CharacterDesc::default())
                     .expect("a character");
                 let (column, row) = ((at % COLUMNS) as f32, (at / COLUMNS) as f32);
                 let place = Vec3::new(2.2 * (column - 2.5), 2.2 * (1.0 - row), 0.0);

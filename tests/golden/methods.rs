@@ -93,7 +93,7 @@ fn side_by_side(name: &str, character: &Imported, clip: &str) {
                 method,
                 ..CharacterDesc::default()
             };
-            let id = crowd.add_character_with(allocator, &character.character, &desc);
+            let id = crowd.add_character(allocator, &character.character, &desc);
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(Vec3::X * x),
                 play: clip.into(),

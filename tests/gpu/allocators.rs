@@ -10,7 +10,7 @@ use throng::glam::Vec3;
 use throng::gpu::{GpuAllocator, MemoryAllocator, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, Allocator};
-use throng::{Capacity, Crowd, Spawn};
+use throng::{Capacity, CharacterDesc, Crowd, Spawn};
 
 /// Calls `run` with an allocator: that of the context if there is no other.
 fn with<R>(
@@ -37,7 +37,7 @@ fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
     };
     let character = built(ribbon(4)).character;
     let id = with(setup, own, |allocator| {
-        crowd.add_character(allocator, &character)
+        crowd.add_character(allocator, &character, &CharacterDesc::default())
     });
     crowd.spawn(id.unwrap(), &Spawn::default()).unwrap();
     let pass = pass(&mut crowd, &target, false);

@@ -13,7 +13,8 @@ use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::RawKeys;
 use throng::skeleton::{Joint, Socket};
 use throng::{
-    Attachment, CharacterId, Crowd, Culling, Id, InstanceId, JointRef, Play, Stages, Stats, View,
+    Attachment, CharacterDesc, CharacterId, Crowd, Culling, Id, InstanceId, JointRef, Play, Stages,
+    Stats, View,
 };
 
 fn camera() -> View {
@@ -34,7 +35,11 @@ impl Stage {
     fn new(setup: &mut Setup) -> Self {
         let mut crowd = setup.crowd(2, SMALL);
         let character = built(ribbon(4)).character;
-        let kind = crowd.add_character(&mut setup.context.allocator(), &character);
+        let kind = crowd.add_character(
+            &mut setup.context.allocator(),
+            &character,
+            &CharacterDesc::default(),
+        );
         Self {
             kind: kind.unwrap(),
             crowd,
@@ -407,7 +412,10 @@ fn a_named_socket_holds_its_place() {
         };
         let character = built(ribbon(4)).character.with_animation(&desc).unwrap();
         let allocator = &mut setup.context.allocator();
-        stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
+        stage.kind = stage
+            .crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         let mut rng = Rng::new(11);
         let parent = stage.spawn(place(&mut rng), "sway".into());
         let [by_name, by_id] = [(); 2].map(|()| stage.spawn(Affine3A::IDENTITY, Play::REST));
@@ -478,7 +486,10 @@ fn root_motion_waits_while_an_instance_is_attached() {
         };
         let character = built(raw).character.with_animation(&desc).unwrap();
         let allocator = &mut setup.context.allocator();
-        stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
+        stage.kind = stage
+            .crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         let parent = stage.spawn(Affine3A::from_translation(Vec3::X), Play::REST);
         let child = stage.spawn(Affine3A::IDENTITY, "walk".into());
         let apply = RootMotionMode::Apply;

@@ -7,7 +7,7 @@ use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{Device, FeatureChain, Features};
-use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Stages, builtin};
+use throng::{Capacity, CharacterDesc, Crowd, CrowdDesc, Error, PassDesc, Stages, builtin};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const WANTED: Features = Features::REQUIRED
@@ -49,7 +49,8 @@ fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     };
     let mut crowd = Crowd::new(&engine.device, &mut engine.allocator, &desc).unwrap();
     let mannequin = builtin::mannequin().unwrap().character;
-    let mannequin = crowd.add_character(&mut engine.allocator, &mannequin);
+    let mannequin =
+        crowd.add_character(&mut engine.allocator, &mannequin, &CharacterDesc::default());
     let spawn = placed(Affine3A::IDENTITY, "Walk");
     crowd.spawn(mannequin.unwrap(), &spawn).unwrap();
     let pass = PassDesc {

@@ -7,7 +7,7 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, ta
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
-use throng::{Crowd, PassId, Spawn, View};
+use throng::{CharacterDesc, Crowd, PassId, Spawn, View};
 use throng_standalone::Target;
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -15,7 +15,9 @@ const FRAMES_IN_FLIGHT: u32 = 3;
 fn populate(setup: &mut Setup, crowd: &mut Crowd) {
     let character = built(ribbon(4)).character;
     let allocator = &mut setup.context.allocator();
-    let id = crowd.add_character(allocator, &character).unwrap();
+    let id = crowd
+        .add_character(allocator, &character, &CharacterDesc::default())
+        .unwrap();
     for (at, clip) in ["sway", "turn", "sway"].iter().enumerate() {
         let x = at as f32 * 1.2 - 1.2;
         let spawn = Spawn {

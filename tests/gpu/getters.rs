@@ -270,9 +270,7 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
         let character = character(3, false);
         let allocator = &mut setup.context.allocator();
         let desc = described(SkinningMethod::QuatOffset, false);
-        let kind = crowd
-            .add_character_with(allocator, &character, &desc)
-            .unwrap();
+        let kind = crowd.add_character(allocator, &character, &desc).unwrap();
         let id = crowd
             .spawn(
                 kind,

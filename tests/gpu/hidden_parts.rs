@@ -14,7 +14,10 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, Stages, View};
+use throng::{
+    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, Stages,
+    View,
+};
 
 fn knight() -> PathBuf {
     let named = |path: &PathBuf| path.ends_with("Knight.glb");
@@ -81,7 +84,11 @@ fn each_part_of_the_knight_can_be_hidden() {
     let target = target(&mut setup.context);
     let color = pass(&mut crowd, &target, false);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-    let kind = crowd.add_character(&mut setup.context.allocator(), &whole);
+    let kind = crowd.add_character(
+        &mut setup.context.allocator(),
+        &whole,
+        &CharacterDesc::default(),
+    );
     let kind = kind.unwrap();
     // At rest, because clips are packed for the parts of a character: without one of them they are
     // not packed to the same bits.
@@ -113,7 +120,11 @@ fn each_part_of_the_knight_can_be_hidden() {
             assert_eq!(stats.triangles, lesser.triangle_count() as u64, "{name}");
             assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
         }
-        let other = crowd.add_character(&mut setup.context.allocator(), &lesser);
+        let other = crowd.add_character(
+            &mut setup.context.allocator(),
+            &lesser,
+            &CharacterDesc::default(),
+        );
         let other = other.unwrap();
         let cpu_skin = crowd.spawn(other, &spawn).unwrap();
         crowd.live_mut(id).set_visible(false);

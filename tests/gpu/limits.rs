@@ -22,8 +22,8 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
-    Stages,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result,
+    SkinningStage, Spawn, Stages,
 };
 
 /// Runs a test in the first configuration, with the `maxStorageBufferRange` in bytes.
@@ -112,7 +112,9 @@ fn fill(
     let [big, small] = sizes.map(|(joints, vertices)| {
         let allocator = &mut setup.context.allocator();
         let character = filler(joints, vertices);
-        crowd.add_character(allocator, &character).unwrap()
+        crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap()
     });
     let spawn = Spawn {
         skinning_stage: skin,
@@ -475,7 +477,11 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
             ..RawCharacter::default()
         })
         .character;
-        let id = crowd.add_character(&mut setup.context.allocator(), &character);
+        let id = crowd.add_character(
+            &mut setup.context.allocator(),
+            &character,
+            &CharacterDesc::default(),
+        );
         let id = id.unwrap();
         let spawn = Spawn::default();
         crowd.spawn(id, &spawn).unwrap();

@@ -13,8 +13,8 @@ use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Joint;
 use throng::{
-    Attachment, Crowd, CrowdDesc, Error, Eye, Frame, Id, InstanceId, PassDesc, PassKind, Play,
-    Result, Spawn, Stages, View,
+    Attachment, CharacterDesc, Crowd, CrowdDesc, Error, Eye, Frame, Id, InstanceId, PassDesc,
+    PassKind, Play, Result, Spawn, Stages, View,
 };
 use throng::{Pose, ShowPose};
 
@@ -283,8 +283,12 @@ fn instances_take_only_what_makes_sense() {
         let mut crowd = setup.crowd(1, SMALL);
         let character = built(ribbon(3)).character;
         let allocator = &mut setup.context.allocator();
-        let kind = crowd.add_character(allocator, &character).unwrap();
-        let gone = crowd.add_character(allocator, &character).unwrap();
+        let kind = crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
+        let gone = crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
+            .unwrap();
         crowd.remove_character(gone).unwrap();
         is_missing(crowd.remove_character(gone), "character");
         is_missing(crowd.spawn(gone, &Spawn::default()), "character");

@@ -30,7 +30,7 @@ use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Capacity, CharacterId, InstanceId, Stages};
+use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 5000;
@@ -264,7 +264,8 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
     let variants = variants();
     let kinds: Vec<Character> = variants.iter().map(|all| all[0].clone()).collect();
     let mut add = |character: &Character| {
-        let added = crowd.add_character(&mut setup.allocator(), character);
+        let added =
+            crowd.add_character(&mut setup.allocator(), character, &CharacterDesc::default());
         added.unwrap()
     };
     let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();

@@ -14,7 +14,7 @@ use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{CullMode, Posed, Ray, Skinner};
-use throng::{Attachment, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
+use throng::{Attachment, CharacterDesc, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
 const STEP: u32 = 2;
@@ -107,7 +107,7 @@ fn what_is_picked_is_what_is_drawn() {
             let pass = pass(&mut crowd, &target, false);
             let desc = described(method, true);
             let allocator = &mut setup.context.allocator();
-            let kind = crowd.add_character_with(allocator, &character, &desc);
+            let kind = crowd.add_character(allocator, &character, &desc);
             let all = spawn(&mut crowd, kind.unwrap());
             let mut alive = vec![true; all.len()];
             for (index, id) in all.iter().enumerate() {
@@ -201,10 +201,10 @@ fn changes_between_frames_are_seen() {
         let character = character();
         let part = character.part("front").unwrap();
         let desc = described(SkinningMethod::Linear, true);
-        let kind = crowd
-            .add_character_with(allocator, &character, &desc)
+        let kind = crowd.add_character(allocator, &character, &desc).unwrap();
+        let plain = crowd
+            .add_character(allocator, &character, &CharacterDesc::default())
             .unwrap();
-        let plain = crowd.add_character(allocator, &character).unwrap();
         let at = |x: f32, z: f32| placed(Affine3A::from_translation(vec3(x, 0.0, z)), Play::REST);
         let near = crowd.spawn(kind, &at(0.0, 1.0)).unwrap();
         let far = crowd.spawn(kind, &at(0.0, 0.0)).unwrap();

@@ -9,7 +9,7 @@ use crate::support::{SMALL, Setup, each, reversed, stages, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::{Crowd, Id, PassDesc, PassId, PassKind, Spawn, Stages, View};
+use throng::{CharacterDesc, Crowd, Id, PassDesc, PassId, PassKind, Spawn, Stages, View};
 use throng_standalone::{Begin, Target, TargetDesc};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
@@ -17,7 +17,9 @@ pub(crate) fn populated(setup: &mut Setup) -> Crowd {
     let mut crowd = setup.crowd(2, SMALL);
     let character = built(ribbon(4)).character;
     let allocator = &mut setup.context.allocator();
-    let id = crowd.add_character(allocator, &character).unwrap();
+    let id = crowd
+        .add_character(allocator, &character, &CharacterDesc::default())
+        .unwrap();
     for at in 0..4 {
         let sign = if at == 2 { -1.0 } else { 1.0 };
         let place = Vec3::new(at as f32 - 1.5, 0.0, 0.2 * at as f32);

@@ -39,7 +39,7 @@ impl Stage {
     fn add(&mut self, setup: &mut Setup, character: &Character) -> CharacterId {
         let allocator = &mut setup.context.allocator();
         let desc = described(SkinningMethod::Linear, true);
-        let added = self.crowd.add_character_with(allocator, character, &desc);
+        let added = self.crowd.add_character(allocator, character, &desc);
         added.unwrap()
     }
 

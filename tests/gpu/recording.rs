@@ -7,7 +7,7 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record};
 use crate::support::{SMALL, Setup, each, stages};
 use std::thread;
 use throng::ash::{self, vk};
-use throng::{Crowd, CrowdDesc, Frame, PassId, Stages, View, ViewId};
+use throng::{CharacterDesc, Crowd, CrowdDesc, Frame, PassId, Stages, View, ViewId};
 use throng_standalone::{Begin, Target};
 
 /// Draws the scene at 0.3 s and returns the picture.
@@ -193,7 +193,9 @@ fn growth_and_new_characters_keep_what_is_drawn() {
                 let allocator = &mut setup.context.allocator();
                 crowd.reserve(allocator, &capacity).unwrap();
                 let more = built(ribbon(3 + step as usize)).character;
-                let id = crowd.add_character(allocator, &more).unwrap();
+                let id = crowd
+                    .add_character(allocator, &more, &CharacterDesc::default())
+                    .unwrap();
                 if step > 2 {
                     crowd.remove_character(id).unwrap();
                 }

@@ -284,9 +284,7 @@ fn what_was_warmed_up_compiles_nothing() {
                 let desc = described(method, false);
                 let allocator = &mut setup.context.allocator();
                 let crowd = &mut stage.crowd;
-                let added = crowd
-                    .add_character_with(allocator, character, &desc)
-                    .unwrap();
+                let added = crowd.add_character(allocator, character, &desc).unwrap();
                 assert_eq!(now(crowd), warm);
                 let spawn = Spawn {
                     skinning_stage: SkinningStage::Compute,

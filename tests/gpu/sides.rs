@@ -21,8 +21,8 @@ use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::gpu::Features;
 use throng::mesh::AlphaMode;
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Detail, Eye, InstanceId, PassId,
-    Play, Shadow, Spawn, Stages, View, ViewStats, builtin,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Culling, Detail, Eye,
+    InstanceId, PassId, Play, Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
 use throng_standalone::{Context, Target};
 
@@ -633,7 +633,9 @@ fn a_quiet_crowd_uploads_its_views() {
             let mut crowd = setup.crowd_with(Stages::GpuCull, FRAMES_IN_FLIGHT, capacity);
             let allocator = &mut setup.context.allocator();
             let mannequin = builtin::mannequin().unwrap().character;
-            let kind = crowd.add_character(allocator, &mannequin).unwrap();
+            let kind = crowd
+                .add_character(allocator, &mannequin, &CharacterDesc::default())
+                .unwrap();
             let mut ids = Vec::new();
             for number in 0..count {
                 let place = Vec3::new((number % 20) as f32 - 10.0, 0.0, (number / 20) as f32);
@@ -717,11 +719,15 @@ fn each_side_says_what_the_other_knows() {
         for side in [Stages::Cpu, Stages::GpuCull] {
             let mut crowd = setup.crowd_with(side, 1, START);
             let allocator = &mut setup.context.allocator();
-            let opaque = crowd.add_character(allocator, &parted(3)).unwrap();
+            let opaque = crowd
+                .add_character(allocator, &parted(3), &CharacterDesc::default())
+                .unwrap();
             let mut raw = ribbon(3);
             raw.materials[0].alpha = AlphaMode::Blend;
             let blended = built(raw).character;
-            let blended = crowd.add_character(allocator, &blended).unwrap();
+            let blended = crowd
+                .add_character(allocator, &blended, &CharacterDesc::default())
+                .unwrap();
             let one = [opaque, blended].map(|kind| crowd.spawn(kind, &Spawn::default()).unwrap());
             let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
             let cmd = frames_in_flight.begin(&setup.context, 0);
@@ -766,8 +772,11 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let own = crate::support::frames::target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
         let allocator = &mut setup.context.allocator();
-        let kinds = [builtin::mannequin().unwrap().character, parted(4)]
-            .map(|character| crowd.add_character(allocator, &character).unwrap());
+        let kinds = [builtin::mannequin().unwrap().character, parted(4)].map(|character| {
+            crowd
+                .add_character(allocator, &character, &CharacterDesc::default())
+                .unwrap()
+        });
         let mut rng = Rng::new(33);
         for number in 0..40 {
             let kind = number % 2;

@@ -3,7 +3,7 @@
 use crate::support::{self, SMALL, placed};
 use std::sync::{Arc, Mutex};
 use throng::glam::{Affine3A, Vec3};
-use throng::{Stages, builtin};
+use throng::{CharacterDesc, Stages, builtin};
 use throng_standalone::{Begin, Target, TargetDesc};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -58,7 +58,11 @@ fn a_frame_has_spans() {
         let target = Target::new(&setup.context, &TargetDesc::default()).unwrap();
         let pass = unsafe { crowd.create_pass(&target.pass_desc()) }.unwrap();
         let id = crowd
-            .add_character(&mut setup.context.allocator(), &mannequin)
+            .add_character(
+                &mut setup.context.allocator(),
+                &mannequin,
+                &CharacterDesc::default(),
+            )
             .unwrap();
         crowd
             .spawn(id, &placed(Affine3A::IDENTITY, "Walk"))

@@ -75,7 +75,7 @@ fn frames_are_prepared_without_the_global_pool() {
             let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
             let character = throng::builtin::mannequin().unwrap().character;
             let desc = described(SkinningMethod::Linear, true);
-            let kind = crowd.add_character_with(allocator, &character, &desc);
+            let kind = crowd.add_character(allocator, &character, &desc);
             let kind = kind.unwrap();
             for _ in 0..20 {
                 let spawn = Spawn {

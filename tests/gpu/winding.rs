@@ -11,7 +11,7 @@ use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
 use throng::import::{RawAnimation, RawCharacter, RawKeys, RawNode, RawPrimitive};
 use throng::mesh::Material;
-use throng::{CharacterId, Crowd, PassId, Play, Spawn};
+use throng::{CharacterDesc, CharacterId, Crowd, PassId, Play, Spawn};
 use throng_standalone::Target;
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
@@ -112,7 +112,9 @@ impl Pair {
         let allocator = &mut setup.context.allocator();
         let ids = [false, true].map(|double_sided| {
             let imported = built(made(double_sided));
-            let id = crowd.add_character(allocator, &imported).unwrap();
+            let id = crowd
+                .add_character(allocator, &imported, &CharacterDesc::default())
+                .unwrap();
             let draws = crowd.mesh(id).unwrap().draws(0);
             assert_eq!(draws.len(), imported.geometry.draws);
             id

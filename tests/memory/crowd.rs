@@ -90,7 +90,11 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
     };
     let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc).unwrap();
     let ids = load.shares.map(|_| {
-        let id = crowd.add_character(&mut context.allocator(), character);
+        let id = crowd.add_character(
+            &mut context.allocator(),
+            character,
+            &CharacterDesc::default(),
+        );
         id.unwrap()
     });
     for number in 0..count {

@@ -4,7 +4,7 @@ use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
 use throng::ash::vk;
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
-use throng::{Capacity, Crowd, CrowdDesc, Spawn};
+use throng::{Capacity, CharacterDesc, Crowd, CrowdDesc, Spawn};
 use throng_standalone::{Begin, Buffer, Context, Frames, Target, TargetDesc};
 
 /// A buffer, a target with all its images, and frames in flight.
@@ -82,7 +82,7 @@ fn the_allocator_of_another_device_is_refused() {
         &PaletteRingDesc::default(),
     ));
     let mut crowd = Crowd::new(&device, own, &desc).unwrap();
-    refuses_allocator(crowd.add_character(foreign, &character));
+    refuses_allocator(crowd.add_character(foreign, &character, &CharacterDesc::default()));
     let more = Capacity {
         instances: 10_000,
         ..Capacity::default()
@@ -91,7 +91,9 @@ fn the_allocator_of_another_device_is_refused() {
     // SAFETY: it is the first frame.
     refuses_allocator(unsafe { crowd.begin_frame(foreign, 0, 0.0) });
     // Nothing has changed.
-    let id = crowd.add_character(own, &character).unwrap();
+    let id = crowd
+        .add_character(own, &character, &CharacterDesc::default())
+        .unwrap();
     crowd.spawn(id, &Spawn::default()).unwrap();
     // SAFETY: nothing was submitted.
     unsafe { crowd.destroy(own) };

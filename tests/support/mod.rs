@@ -223,7 +223,7 @@ impl Setup {
         character: &Character,
         desc: &CharacterDesc,
     ) -> CharacterId {
-        let added = crowd.add_character_with(&mut self.allocator(), character, desc);
+        let added = crowd.add_character(&mut self.allocator(), character, desc);
         added.unwrap()
     }
 

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::time::Instant;
 use throng::ash::vk;
 use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng::{CrowdDesc, Spawn, View, builtin};
+use throng::{CharacterDesc, CrowdDesc, Spawn, View, builtin};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, throng};
 
@@ -92,7 +92,11 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
     let desc = CrowdDesc::default();
     let mut crowd = throng::Crowd::new(&device, &mut context.allocator(), &desc)?;
     let character = builtin::mannequin()?.character;
-    let character = crowd.add_character(&mut context.allocator(), &character)?;
+    let character = crowd.add_character(
+        &mut context.allocator(),
+        &character,
+        &CharacterDesc::default(),
+    )?;
     // SAFETY: the formats are those of the target.
     let pass = unsafe { crowd.create_pass(&target.pass_desc())? };
     for spawn in spawns(instances) {
@@ -213,7 +217,8 @@ impl Scene {
         let color = texture(wgpu::TextureFormat::Rgba8UnormSrgb);
         let depth = texture(wgpu::TextureFormat::Depth32Float);
         let mut crowd = Crowd::new(&gpu, &CrowdDesc::default())?;
-        let character = crowd.add_character(&builtin::mannequin()?.character)?;
+        let character =
+            crowd.add_character(&builtin::mannequin()?.character, &CharacterDesc::default())?;
         let pass = crowd.create_pass(&PassDesc {
             color_formats: &[Some(color.texture().format())],
             depth_format: Some(depth.texture().format()),

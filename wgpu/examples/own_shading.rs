@@ -8,7 +8,7 @@
 
 use std::{error::Error, fs::File};
 use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng::{CrowdDesc, Spawn, builtin};
+use throng::{CharacterDesc, CrowdDesc, Spawn, builtin};
 use throng_wgpu::{
     BindGroup, BindGroupLayout, Binding, Crowd, Encoder, Gpu, MaterialDesc, PassDesc, throng, view,
 };
@@ -178,7 +178,8 @@ fn group(gpu: &Gpu, layout: &BindGroupLayout) -> Result<BindGroup> {
 
 /// A row of people, one of whom is marked.
 fn populate(crowd: &mut Crowd) -> Result<()> {
-    let mannequin = crowd.add_character(&builtin::mannequin()?.character)?;
+    let mannequin =
+        crowd.add_character(&builtin::mannequin()?.character, &CharacterDesc::default())?;
     for (at, clip) in ["Walk", "Wave", "Run", "Idle", "Walk"]
         .into_iter()
         .enumerate()

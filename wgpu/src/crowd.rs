@@ -48,7 +48,8 @@ use wgpu::hal::vulkan::Api as Vulkan;
 ///         color_formats: &[Some(color.texture().format())],
 ///         ..Default::default()
 ///     })?;
-///     let mannequin = crowd.add_character(&builtin::mannequin()?.character)?;
+///     let mannequin = builtin::mannequin()?.character;
+///     let mannequin = crowd.add_character(&mannequin, &Default::default())?;
 ///     crowd.spawn(mannequin, &Spawn { play: "Walk".into(), ..Default::default() })?;
 ///
 ///     let mut encoder = Encoder::new(gpu);

@@ -78,25 +78,17 @@ macro_rules! delegated {
 
 /// Methods of a [`throng::Crowd`] that allocate, under the same names.
 impl Crowd {
-    /// Adds a character, skinned by linear blending. See [`throng::Crowd::add_character`].
+    /// Adds a character. See [`throng::Crowd::add_character`].
     ///
     /// # Errors
     /// As there.
-    pub fn add_character(&mut self, character: &Character) -> Result<CharacterId> {
-        self.add_character_with(character, &CharacterDesc::default())
-    }
-
-    /// Adds a character with options. See [`throng::Crowd::add_character_with`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn add_character_with(
+    pub fn add_character(
         &mut self,
         character: &Character,
         desc: &CharacterDesc,
     ) -> Result<CharacterId> {
         let allocator = &mut self.gpu.shared.allocator();
-        Ok(self.inner.add_character_with(allocator, character, desc)?)
+        Ok(self.inner.add_character(allocator, character, desc)?)
     }
 
     /// Replaces a character by another one. See [`throng::Crowd::replace_character`].

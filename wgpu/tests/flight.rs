@@ -5,7 +5,7 @@ use crate::support::{
     record, spawns,
 };
 use std::mem;
-use throng::{Capacity, Stages};
+use throng::{Capacity, CharacterDesc, Stages};
 use throng_reference::picture::{covered, different};
 use throng_wgpu::{Crowd, Encoder, Error, Frame, throng};
 
@@ -241,6 +241,7 @@ fn of_several_crowds_share_an_encoder() {
         let id = crowd
             .add_character(
                 &throng_reference::ribbon::built(throng_reference::ribbon::ribbon(4)).character,
+                &CharacterDesc::default(),
             )
             .unwrap();
         for spawn in &spawns()[range] {

@@ -6,7 +6,7 @@ use crate::support::{
     read_layer, texture, whole,
 };
 use throng::glam::{Affine3A, Vec3};
-use throng::{InstanceId, Lighting, PassId, PassKind, Spawn, Stages};
+use throng::{CharacterDesc, InstanceId, Lighting, PassId, PassKind, Spawn, Stages};
 use throng_reference::picture::{covered, different};
 use throng_wgpu::{
     BindGroup, BindGroupLayout, Binding, Crowd, Encoder, Error, Gpu, MaterialDesc, PassDesc, throng,
@@ -127,7 +127,9 @@ fn board(gpu: &Gpu, stages: Stages) -> Crowd {
     let mut crowd = Crowd::new(gpu, &desc(2, stages)).unwrap();
     for (at, (part, material)) in made::balls().into_iter().enumerate() {
         let made = made::character(vec![part], vec![material], made::images());
-        let id = crowd.add_character(&made.character).unwrap();
+        let id = crowd
+            .add_character(&made.character, &CharacterDesc::default())
+            .unwrap();
         let place = Vec3::new((at % 6) as f32 - 2.5, (at / 6) as f32 + 0.3, 0.0);
         let scale = Affine3A::from_scale(Vec3::splat(0.45));
         let spawn = Spawn {
@@ -227,7 +229,9 @@ fn reads_surfaces_as_the_built_in_shading_does() {
 fn square(gpu: &Gpu) -> (Crowd, InstanceId) {
     let mut crowd = Crowd::new(gpu, &desc(2, Stages::default())).unwrap();
     let made = made::character(vec![made::square()], Vec::new(), Vec::new());
-    let id = crowd.add_character(&made.character).unwrap();
+    let id = crowd
+        .add_character(&made.character, &CharacterDesc::default())
+        .unwrap();
     let spawn = Spawn {
         world_from_model: Affine3A::from_translation(Vec3::Y * 1.5),
         tint: [0.0, 0.4, 0.0, 1.0],

@@ -6,7 +6,7 @@ use crate::support::{
 };
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
-use throng::{PassKind, Stages, View};
+use throng::{CharacterDesc, PassKind, Stages, View};
 use throng_reference::picture::{covered, different};
 use throng_reference::ribbon::{built, ribbon};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
@@ -33,7 +33,9 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
     let allocator = &mut context.allocator();
     let mut crowd = throng::Crowd::new(&device, allocator, &desc(1, stages)).unwrap();
     let character = built(ribbon(4)).character;
-    let id = crowd.add_character(allocator, &character).unwrap();
+    let id = crowd
+        .add_character(allocator, &character, &CharacterDesc::default())
+        .unwrap();
     for spawn in spawns() {
         crowd.spawn(id, &spawn).unwrap();
     }

@@ -168,7 +168,8 @@ fn spawn(
 ) -> Result<(PassId, View), Failure> {
     // SAFETY: the target was created with these formats.
     let pass = unsafe { crowd.create_pass(&target.pass_desc())? };
-    let character = crowd.add_character(&mut context.allocator(), model)?;
+    let character =
+        crowd.add_character(&mut context.allocator(), model, &CharacterDesc::default())?;
     let bounds = model.rest_bounds();
     let edge = match bounds.is_empty() {
         true => 1.0,

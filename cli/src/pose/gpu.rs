@@ -188,7 +188,7 @@ fn spawn(
         cpu_skinning: skin == SkinningStage::Cpu,
         ..CharacterDesc::default()
     };
-    let character = crowd.add_character_with(&mut context.allocator(), subject.model, &desc)?;
+    let character = crowd.add_character(&mut context.allocator(), subject.model, &desc)?;
     let play = play(subject.moment);
     let spawn = Spawn {
         play,

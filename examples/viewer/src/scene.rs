@@ -228,7 +228,7 @@ impl Scene {
         context.wait_idle()?;
         self.clear()?;
         let allocator = &mut context.allocator();
-        let added = self.crowd.add_character_with(allocator, character, &desc)?;
+        let added = self.crowd.add_character(allocator, character, &desc)?;
         self.character = Some(added);
         // The ground may need a place, too.
         let needed = self
@@ -280,7 +280,9 @@ impl Scene {
         let height_m = low.y - 0.003 * height;
         let (ground, cell_m) = ground(reach, height)?;
         let allocator = &mut context.allocator();
-        let character = self.crowd.add_character(allocator, &ground)?;
+        let character = self
+            .crowd
+            .add_character(allocator, &ground, &CharacterDesc::default())?;
         let more = [(character, 1, SkinningStage::Vertex)];
         let needed = self.crowd.needed_capacity(&more)?;
         self.crowd.reserve(allocator, &needed)?;

@@ -15,38 +15,26 @@ use core::cell::RefCell;
 use std::sync::Arc;
 
 impl Crowd {
-    /// Adds a character, skinned by linear blending.
+    /// Adds a character, by default skinned by linear blending.
     ///
     /// This stages its streams and textures. The next
     /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads them. Instances can be
-    /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the allocator belongs to another device, or the CPU cannot run
-    ///   [`CrowdDesc::simd_level`](crate::CrowdDesc::simd_level).
-    /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
-    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
-    ///
-    /// If this fails, the crowd is unchanged.
-    pub fn add_character(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        character: &Character,
-    ) -> Result<CharacterId> {
-        self.add_character_with(allocator, character, &CharacterDesc::default())
-    }
-
-    /// Adds a character with options for skinning. See [`Self::add_character`].
+    /// spawned at once.
     ///
     /// Compiles shaders if a pass has not drawn such a character before: the missing pipelines of
     /// all passes are created in one call. See [`Self::create_pass`] for their number, and
     /// [`Stats::new_pipelines`](crate::Stats::new_pipelines) for how many it were.
     ///
     /// # Errors
-    /// - As [`Self::add_character`].
+    /// - [`Error::Argument`] if the allocator belongs to another device, or the CPU cannot run
+    ///   [`CrowdDesc::simd_level`](crate::CrowdDesc::simd_level).
     /// - [`Error::Unrepresentable`], with joint, clip and time, if the method's palette format
     ///   cannot represent the character's poses.
-    pub fn add_character_with(
+    /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn add_character(
         &mut self,
         allocator: &mut dyn MemoryAllocator,
         character: &Character,

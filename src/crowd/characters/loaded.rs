@@ -128,7 +128,7 @@ impl LoadedCharacter {
     /// Creates a character's data, and the upload that fills it. `serial` is a new number.
     ///
     /// # Errors
-    /// As [`Crowd::add_character_with`](super::Crowd::add_character_with).
+    /// As [`Crowd::add_character`](super::Crowd::add_character).
     pub(crate) fn new<'g>(
         gpu: Gpu<'g>,
         (layout, buffers): (&SetLayout, &FrameBuffers),

@@ -69,7 +69,7 @@ impl Crowd {
     /// - [`Error::NotFound`] if the character does not exist.
     /// - [`Error::Capacity`] if the instances do not fit any more, with larger palettes, more morph
     ///   weights or more vertices (see [`Self::reserve`]).
-    /// - As [`Self::add_character_with`].
+    /// - As [`Self::add_character`].
     ///
     /// If this fails, the old character stays as it is.
     #[doc(alias("reload", "hot reload"))]

@@ -13,8 +13,8 @@ use throng::animator::{AnimatorSnapshot, Play};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::Joint;
 use throng::{
-    Attachment, Capacity, Crowd, CrowdSnapshot, Error, Id, InstanceId, InstanceSnapshot, PassId,
-    SkinningStage, Spawn,
+    Attachment, Capacity, CharacterDesc, Crowd, CrowdSnapshot, Error, Id, InstanceId,
+    InstanceSnapshot, PassId, SkinningStage, Spawn,
 };
 use throng_standalone::Target;
 
@@ -198,9 +198,13 @@ fn an_instance_goes_on_in_another_crowd() {
             let mut new = setup.crowd(2, SMALL);
             let character = built(ribbon(4)).character;
             let allocator = &mut setup.context.allocator();
-            let kind = new.add_character(allocator, &character).unwrap();
+            let kind = new
+                .add_character(allocator, &character, &CharacterDesc::default())
+                .unwrap();
             let other = built(ribbon(5)).character;
-            let other = new.add_character(allocator, &other).unwrap();
+            let other = new
+                .add_character(allocator, &other, &CharacterDesc::default())
+                .unwrap();
             let twin = new.spawn(kind, &Spawn::default()).unwrap();
             new.live_mut(twin).restore(&saved).unwrap();
             let twin = new.live(twin);
@@ -239,7 +243,9 @@ fn a_crowd_without_room_or_characters_refuses() {
             assert!(missing, "{error}");
             let allocator = &mut setup.context.allocator();
             let character = built(ribbon(4)).character;
-            let kind = small.add_character(allocator, &character).unwrap();
+            let kind = small
+                .add_character(allocator, &character, &CharacterDesc::default())
+                .unwrap();
             let id = small.spawn(kind, &Spawn::default()).unwrap();
             let error = small.restore(&saved).unwrap_err();
             let full = matches!(error, Error::Capacity { what, asked: 6, cap: 3 }

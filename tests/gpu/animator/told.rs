@@ -7,7 +7,7 @@ use crate::support::{SMALL, Setup, each, placed};
 use throng::animator::{EventName, Play, RootMotionMode};
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::palette::Mat3x4;
-use throng::{InstanceId, Spawn};
+use throng::{CharacterDesc, InstanceId, Spawn};
 
 /// An event of the test: instance, name, time.
 type Told = (InstanceId, String, f64);
@@ -209,9 +209,11 @@ fn a_character_that_is_added_later_tells_nothing_of_before() {
         world.now_s = 1000.0;
         frame(setup, &mut world);
         let allocator = &mut setup.context.allocator();
-        let later = world
-            .crowd
-            .add_character(allocator, &world.kinds[0].character);
+        let later = world.crowd.add_character(
+            allocator,
+            &world.kinds[0].character,
+            &CharacterDesc::default(),
+        );
         let spawn = placed(Affine3A::IDENTITY, "sway");
         let id = world.crowd.spawn(later.unwrap(), &spawn).unwrap();
         assert_eq!(world.crowd.live(id).time_s(), 1000.0);

@@ -7,7 +7,7 @@ use crate::support::{SMALL, each, view};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
-use throng::{Capacity, Error, Spawn, View};
+use throng::{Capacity, CharacterDesc, Error, Spawn, View};
 
 /// A blended square with a texture whose alpha varies.
 fn glass() -> Imported {
@@ -151,7 +151,11 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
         let mut crowd = setup.crowd(1, capacity);
         let context = &mut setup.context;
         let id = crowd
-            .add_character(&mut context.allocator(), &glass().character)
+            .add_character(
+                &mut context.allocator(),
+                &glass().character,
+                &CharacterDesc::default(),
+            )
             .unwrap();
         for _ in 0..3 {
             crowd.spawn(id, &Spawn::default()).unwrap();

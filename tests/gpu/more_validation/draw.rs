@@ -13,8 +13,8 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::{
-    Capacity, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind, SkinningStage, Spawn,
-    View,
+    Capacity, CharacterDesc, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
+    SkinningStage, Spawn, View,
 };
 use throng_standalone::{Buffer, Context, Target, TargetDesc};
 
@@ -136,7 +136,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
     for (number, format) in FORMATS.iter().enumerate() {
         let desc = described(format.method, true);
         let allocator = &mut context.allocator();
-        let id = crowd.add_character_with(allocator, &dancer(format), &desc);
+        let id = crowd.add_character(allocator, &dancer(format), &desc);
         let id = id.unwrap();
         let stages = [
             SkinningStage::Vertex,
@@ -158,7 +158,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
     }
     let floor = RawPrimitive::cuboid(Vec3::new(18.0, 0.2, 18.0));
     let floor = floor.build_rigid(Material::default()).unwrap().character;
-    let id = crowd.add_character(&mut context.allocator(), &floor);
+    let id = crowd.add_character(&mut context.allocator(), &floor, &CharacterDesc::default());
     all.push(crowd.spawn(id.unwrap(), &Spawn::default()).unwrap());
     all
 }

@@ -48,7 +48,7 @@ impl World {
         let (id, of, method) = &mut self.characters[character];
         self.crowd.remove_character(*id).unwrap();
         let desc = skinned_by(*method);
-        let added = self.crowd.add_character_with(allocator, of, &desc);
+        let added = self.crowd.add_character(allocator, of, &desc);
         *id = added.unwrap();
         self.saved.retain(|moment| !moment.actors.iter().any(plays));
     }

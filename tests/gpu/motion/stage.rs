@@ -151,7 +151,7 @@ impl World {
         let mut add = |(raw, method): &(RawCharacter, SkinningMethod)| {
             let character = built(raw.clone()).character;
             let allocator = &mut setup.allocator();
-            let id = crowd.add_character_with(allocator, &character, &skinned_by(*method));
+            let id = crowd.add_character(allocator, &character, &skinned_by(*method));
             (id.unwrap(), character, *method)
         };
         Self {

@@ -13,8 +13,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::{Device, Features};
 use throng::{
-    Crowd, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow, ShadowMap, Spawn,
-    View, ViewId, builtin,
+    CharacterDesc, Crowd, Detail, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow,
+    ShadowMap, Spawn, View, ViewId, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -334,7 +334,11 @@ fn both_eyes_see_the_shadows_of_the_sun() {
         let mut engine = Engine::of_setup(setup);
         let mut crowd = setup.crowd(1, SMALL);
         let mannequin = builtin::mannequin().unwrap().character;
-        let mannequin = crowd.add_character(&mut setup.context.allocator(), &mannequin);
+        let mannequin = crowd.add_character(
+            &mut setup.context.allocator(),
+            &mannequin,
+            &CharacterDesc::default(),
+        );
         for x in [-1.0, 0.0, 0.7, 1.6] {
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(Vec3::new(x, 0.0, 0.3 * x)),

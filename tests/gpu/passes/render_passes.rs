@@ -9,7 +9,9 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::Features;
-use throng::{Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, View, builtin};
+use throng::{
+    CharacterDesc, Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, Spawn, View, builtin,
+};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R32G32_SFLOAT;
@@ -225,7 +227,8 @@ fn a_device_needs_buffer_addresses_alone() {
         let pass = unsafe { crowd.create_pass(&desc) }.unwrap();
         // Characters that are added later add pipelines.
         let mannequin = builtin::mannequin().unwrap().character;
-        let mannequin = crowd.add_character(&mut engine.allocator, &mannequin);
+        let mannequin =
+            crowd.add_character(&mut engine.allocator, &mannequin, &CharacterDesc::default());
         crowd.spawn(mannequin.unwrap(), &Spawn::default()).unwrap();
         let mut framebuffer = vk::Framebuffer::null();
         engine.run(|engine, cmd| unsafe {

@@ -159,7 +159,7 @@ impl Troupe {
             let mut add = |character: &Character, place: Affine3A, method, clip: usize| {
                 let desc = described(method, skin == SkinningStage::Cpu);
                 let allocator = &mut setup.context.allocator();
-                let id = crowd.add_character_with(allocator, character, &desc);
+                let id = crowd.add_character(allocator, character, &desc);
                 let play = Play::new(Id::new(clip as u16)).start_s(0.0);
                 let spawn = Spawn {
                     world_from_model: place,

@@ -35,7 +35,7 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
         let cpu_skin = number < Kind::ALL.len();
         let desc = described(kind.method(), cpu_skin);
         let allocator = &mut setup.context.allocator();
-        let id = crowd.add_character_with(allocator, &character, &desc);
+        let id = crowd.add_character(allocator, &character, &desc);
         all.push(Being {
             kind,
             skinner: Skinner::new(&character).unwrap(),

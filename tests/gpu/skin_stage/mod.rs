@@ -75,7 +75,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
             let character = made::character(kind, influences, &mut rng);
             let desc = described(kind.method(), true);
             let allocator = &mut setup.context.allocator();
-            let id = crowd.add_character_with(allocator, &character, &desc);
+            let id = crowd.add_character(allocator, &character, &desc);
             all.push(Member {
                 kind,
                 influences,

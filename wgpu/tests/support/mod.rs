@@ -5,7 +5,7 @@ pub(crate) mod messages;
 use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng_wgpu::throng::{CharacterId, CrowdDesc, Spawn, Stages, View};
+use throng_wgpu::throng::{CharacterDesc, CharacterId, CrowdDesc, Spawn, Stages, View};
 use throng_wgpu::{Crowd, Encoder, Error, Frame, Gpu, PassDesc};
 use wgpu::TextureUsages as Usages;
 
@@ -67,7 +67,9 @@ pub(crate) fn desc(frames_in_flight: u32, stages: Stages) -> CrowdDesc {
 
 /// Three people who move.
 pub(crate) fn populate(crowd: &mut Crowd) -> CharacterId {
-    let id = crowd.add_character(&built(ribbon(4)).character).unwrap();
+    let id = crowd
+        .add_character(&built(ribbon(4)).character, &CharacterDesc::default())
+        .unwrap();
     for spawn in spawns() {
         crowd.spawn(id, &spawn).unwrap();
     }
