@@ -47,13 +47,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (render_pass, desc) = compatible(&device)?;
     // SAFETY: the render pass is alive as long as the crowd.
     let pass = unsafe { crowd.create_pass(&desc)? };
-    let mannequin =
+    let kind =
         crowd.add_character(memory, &builtin::mannequin()?.character, &Default::default())?;
     for at in 0..60 {
         let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
         let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));
         let play = ["Walk", "Wave", "Run"][at % 3].into();
-        crowd.spawn(mannequin, &Spawn { world_from_model, play, ..Default::default() })?;
+        crowd.spawn(kind, &Spawn { world_from_model, play, ..Default::default() })?;
     }
 
     // Every frame, once the last one with this index has ended: here it is the first.

@@ -29,13 +29,12 @@ impl Show {
         let lit = PassDesc { color_formats, depth_format, shadow_map: true, ..Default::default() };
         let shadow = PassDesc { kind: PassKind::Shadow, depth_format, ..Default::default() };
         let passes = [crowd.create_pass(&lit)?, crowd.create_pass(&shadow)?];
-        let mannequin =
-            crowd.add_character(&builtin::mannequin()?.character, &Default::default())?;
+        let kind = crowd.add_character(&builtin::mannequin()?.character, &Default::default())?;
         for at in 0..100 {
             let (x, z) = ((at % 10) as f32 * 1.1 - 5.0, (at / 10) as f32 * -1.1 + 3.0);
             let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));
             let play = ["Walk", "Wave", "Run", "Idle"][at % 4].into();
-            crowd.spawn(mannequin, &Spawn { world_from_model, play, ..Default::default() })?;
+            crowd.spawn(kind, &Spawn { world_from_model, play, ..Default::default() })?;
         }
         Ok(Self { gpu, crowd, passes, scene, depth: map.clone(), map })
     }
