@@ -29,9 +29,8 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
-use throng::gpu::{AnimatePipeline, AnimationTables, Upload};
 use throng::palette::PaletteFormat;
-use throng::{CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage};
+use throng::{CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage, Stages};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -222,31 +221,33 @@ fn of_this_process() -> Outcome<Table> {
 
 /// The stage animate for each format, and for the largest skeletons.
 fn animate(compiler: &device::Compiler) -> Outcome<Vec<Row>> {
-    let mut stage = AnimatePipeline::new(&compiler.gpu)?;
     let memory = &mut device::Idle(compiler.raw.clone());
-    let mut names = Vec::new();
+    let desc = CrowdDesc {
+        stages: Stages::Gpu,
+        ..CrowdDesc::default()
+    };
+    let mut crowd = Crowd::new(&compiler.gpu, memory, &desc)?;
+    let (mut known, mut rows) = (Vec::new(), Vec::new());
     for kind in characters::animated()? {
-        let (character, method) = (&kind.character, kind.method);
-        let format = PaletteFormat::of(character, method)?;
-        names.push(format!("{format:?}, {}", kind.name));
-        let gpu = &compiler.gpu;
-        let mut upload = Upload::new();
-        let mut tables = AnimationTables::new(gpu, memory, &mut upload, character, method)?;
-        // SAFETY: it is the device that all of these were made with, and nothing was submitted.
-        unsafe {
-            stage.prepare(gpu, &tables)?;
-            tables.destroy(gpu, memory);
-            upload.free(gpu, memory);
-        }
-    }
-    let mut rows = Vec::new();
-    for (variant, pipeline) in names.iter().zip(stage.pipelines()) {
-        for (stage, figures) in compiler.figures(pipeline)? {
-            rows.push(Row::new("animate", variant, &stage, figures));
+        let desc = CharacterDesc {
+            method: kind.method,
+            ..CharacterDesc::default()
+        };
+        crowd.warm_up(&kind.character, &desc, SkinningStage::Vertex)?;
+        let format = PaletteFormat::of(&kind.character, kind.method)?;
+        for pipeline in crowd.pipelines().filter(|it| it.stage == "animate") {
+            if known.contains(&pipeline.handle) {
+                continue;
+            }
+            known.push(pipeline.handle);
+            let variant = format!("{format:?}, {}", kind.name);
+            for (stage, figures) in compiler.figures(pipeline.handle)? {
+                rows.push(Row::new("animate", &variant, &stage, figures));
+            }
         }
     }
     // SAFETY: nothing was submitted.
-    unsafe { stage.destroy(&compiler.gpu) };
+    unsafe { crowd.destroy(memory) };
     Ok(rows)
 }
 

@@ -88,7 +88,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let device = context.gpu_device();
         let allocator = &mut context.allocator();
         let mut set_layout = SetLayout::new(&device)?;
-        let mut upload = Upload::new();
+        let mut upload = Upload::default();
         let method = SkinningMethod::Linear;
         let mut mesh = SkinnedMesh::new(&device, allocator, &mut upload, &mannequin, method)?;
         let ring = PaletteRingDesc {
@@ -227,7 +227,7 @@ unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<
     // A real program does this every frame, with the time: `animator.update(time_s)?`.
     let entries = character.palette().len() as u32;
     // SAFETY: the caller guarantees that the last work of this frame in flight has finished.
-    let out = unsafe { ring.writer(FRAME_INDEX, 0, COUNT * entries)? };
+    let out = unsafe { ring.writer::<Mat3x4>(FRAME_INDEX, 0, COUNT * entries)? };
     animator.palettes(&runners, out)?;
     Ok(())
 }

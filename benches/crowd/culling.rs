@@ -8,7 +8,6 @@ use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
-use throng::gpu::ScopeTime;
 use throng::skeleton::Joint;
 use throng::{
     Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, InstanceId, PassDesc,
@@ -159,7 +158,7 @@ pub(crate) struct Figures {
     pub(crate) submission_ms: f64,
     /// The device's times by scope, of the last frame with the same frame index. Empty if the
     /// device has no timestamps.
-    pub(crate) scopes: Vec<ScopeTime>,
+    pub(crate) scopes: Vec<(&'static str, f64)>,
     pub(crate) stats: Stats,
 }
 

@@ -51,14 +51,14 @@ impl Row {
 fn scopes(figures: &[Figures]) -> Vec<(&'static str, Spread)> {
     let figures = figures.get(FRAMES_IN_FLIGHT as usize..).unwrap_or_default();
     let mut names: Vec<&'static str> = Vec::new();
-    for scope in figures.iter().flat_map(|one| &one.scopes) {
-        if !names.contains(&scope.name) {
-            names.push(scope.name);
+    for (name, _) in figures.iter().flat_map(|one| &one.scopes) {
+        if !names.contains(name) {
+            names.push(*name);
         }
     }
     let of = |one: &Figures, name| {
-        let same = one.scopes.iter().filter(|scope| scope.name == name);
-        same.map(|scope| scope.ms * 1e3).sum::<f64>()
+        let same = one.scopes.iter().filter(|scope| scope.0 == name);
+        same.map(|(_, ms)| ms * 1e3).sum::<f64>()
     };
     let spread = |name| Spread::of(figures.iter().map(|one| of(one, name)).collect());
     names.into_iter().map(|name| (name, spread(name))).collect()

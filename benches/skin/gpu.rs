@@ -91,8 +91,8 @@ fn row(
             // SAFETY: the work of this frame in flight was waited for.
             let next = unsafe { scene.crowd.begin_frame(&mut context.allocator(), 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
-                let of_name = next.gpu_times().iter().filter(|scope| scope.name == name);
-                stage.push(of_name.map(|scope| scope.ms * 1e6).sum::<f64>() / vertices);
+                let of_name = next.gpu_times().iter().filter(|scope| scope.0 == name);
+                stage.push(of_name.map(|(_, ms)| ms * 1e6).sum::<f64>() / vertices);
             }
         }
     }

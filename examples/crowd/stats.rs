@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use throng::gpu::ScopeTime;
 use throng::{Stages, Stats, ViewStats};
 
 use super::scene::Scene;
@@ -54,14 +53,17 @@ impl CpuTimes {
 }
 
 /// GPU times of a frame, and what its views showed.
-pub(crate) type Readings = (Vec<ScopeTime>, Vec<ViewStats>);
+/// The name of a scope of the GPU, and its milliseconds.
+type Scope = (&'static str, f64);
+
+pub(crate) type Readings = (Vec<Scope>, Vec<ViewStats>);
 
 /// The timings of one frame.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameLog {
     pub(crate) cpu: CpuTimes,
     /// GPU times of an earlier frame.
-    pub(crate) gpu: Vec<ScopeTime>,
+    pub(crate) gpu: Vec<Scope>,
     pub(crate) stats: Stats,
     /// The figures of each view. With the GPU culling, they are those of an earlier frame.
     pub(crate) views: Vec<ViewStats>,
@@ -78,7 +80,7 @@ pub(crate) struct Log {
     frames: u64,
     frame_ms: Vec<f64>,
     cpu: Vec<CpuTimes>,
-    gpu: Vec<Vec<ScopeTime>>,
+    gpu: Vec<Vec<Scope>>,
     upload_bytes: Vec<u64>,
     stages: Stages,
     last: Stats,
@@ -154,10 +156,10 @@ impl Log {
     /// GPU scopes with their times.
     fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
-        for scope in self.steady(&self.gpu).iter().flatten() {
-            match passes.iter_mut().find(|(name, _)| *name == scope.name) {
-                Some((_, times)) => times.push(scope.ms),
-                None => passes.push((scope.name, vec![scope.ms])),
+        for (scope, ms) in self.steady(&self.gpu).iter().flatten() {
+            match passes.iter_mut().find(|(name, _)| name == scope) {
+                Some((_, times)) => times.push(*ms),
+                None => passes.push((scope, vec![*ms])),
             }
         }
         passes

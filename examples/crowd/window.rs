@@ -301,7 +301,7 @@ impl Stage {
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
         entry.frame_ms = frame_ms;
-        let gpu_ms = entry.gpu.iter().map(|scope| scope.ms).sum();
+        let gpu_ms = entry.gpu.iter().map(|(_, ms)| ms).sum();
         if self.title.add(&entry.cpu, gpu_ms) {
             let stages = self.show.crowd.stages();
             let stages = stats::describe_stages(stages, &self.show.crowd.stats());

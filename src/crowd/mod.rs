@@ -63,7 +63,7 @@ pub use view::{Culling, Detail, Eye, Lighting, Shadow, View};
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{
-    Destroy, Device, Gpu, Guard, MemoryAllocator, Profiler, ScopeTime, SetLayout, destroy_fields,
+    Destroy, Device, Gpu, Guard, MemoryAllocator, Profiler, SetLayout, destroy_fields,
 };
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
@@ -342,7 +342,7 @@ impl Crowd {
         self.scene.shown.counts()
     }
 
-    /// GPU times of an earlier frame, by scope.
+    /// GPU times of an earlier frame: the name of each scope, and its milliseconds.
     ///
     /// The scopes are in the order in which they were opened. The frame is the last one that was
     /// recorded with the frame index begun last. The times were read when this index began again.
@@ -354,7 +354,7 @@ impl Crowd {
     ///
     /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
-    pub fn gpu_times(&self) -> &[ScopeTime] {
+    pub fn gpu_times(&self) -> &[(&'static str, f64)] {
         self.frame.profiler.as_ref().map_or(&[], Profiler::times)
     }
 

@@ -6,7 +6,7 @@ use ash::vk;
 use core::any::Any;
 use core::cell::RefCell;
 use core::fmt;
-use core::ops::DerefMut;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
@@ -220,21 +220,14 @@ impl<A: DerefMut<Target = Allocator>> GpuAllocator<A> {
             allocator,
         }
     }
+}
 
-    /// The allocator, for its reports.
-    #[must_use]
-    pub fn get(&self) -> &Allocator {
+/// For reports of the allocator.
+impl<A: DerefMut<Target = Allocator>> Deref for GpuAllocator<A> {
+    type Target = Allocator;
+
+    fn deref(&self) -> &Allocator {
         &self.allocator
-    }
-
-    /// The allocator, for allocations of the engine's own.
-    ///
-    /// # Safety
-    /// It is not replaced or swapped. The bytes of its allocations, which are accessible in safe
-    /// code ([`Allocation::mapped_slice_mut`]), are not used after it or its device was dropped.
-    #[must_use]
-    pub unsafe fn get_mut(&mut self) -> &mut Allocator {
-        &mut self.allocator
     }
 }
 

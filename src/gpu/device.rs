@@ -263,12 +263,6 @@ impl Device {
         self.limits.max_images.saturating_sub(textures)
     }
 
-    /// The physical device's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Names `handle` for debuggers and validation messages. Without debug utils it does nothing.
     pub(crate) fn set_name<T: vk::Handle>(&self, handle: T, name: &str) {
         let (Some(debug), Ok(name)) = (&self.debug, CString::new(name)) else {

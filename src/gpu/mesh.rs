@@ -73,7 +73,7 @@ pub struct PrimitiveDraw {
 ///     cmd: vk::CommandBuffer,
 ///     character: &Character,
 /// ) -> Result<(SkinnedMesh, Upload)> {
-///     let (mut upload, method) = (Upload::new(), SkinningMethod::Linear);
+///     let (mut upload, method) = (Upload::default(), SkinningMethod::Linear);
 ///     let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, method)?;
 ///     unsafe { upload.record(device, cmd) };
 ///     Ok((mesh, upload))

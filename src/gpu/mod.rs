@@ -43,7 +43,7 @@
 //!     Device, MemoryAllocator, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh,
 //!     Upload,
 //! };
-//! use throng::palette::SkinningMethod;
+//! use throng::palette::{Mat3x4, SkinningMethod};
 //!
 //! struct Parts {
 //!     layout: SetLayout,
@@ -58,7 +58,7 @@
 //!     cmd: vk::CommandBuffer,
 //!     (character, instances): (&Character, u32),
 //! ) -> Result<Parts> {
-//!     let (mut upload, method) = (Upload::new(), SkinningMethod::Linear);
+//!     let (mut upload, method) = (Upload::default(), SkinningMethod::Linear);
 //!     let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, method)?;
 //!     unsafe { upload.record(device, cmd) };
 //!     let entries = instances * character.palette().len() as u32;
@@ -91,7 +91,7 @@
 //!     (device, cmd, frame_index): (&Device, vk::CommandBuffer, u32),
 //!     (animator, actors, entries): (&mut Animator, &[ActorId], u32),
 //! ) -> Result<()> {
-//!     let palettes = unsafe { parts.ring.writer(frame_index, 0, entries)? };
+//!     let palettes = unsafe { parts.ring.writer::<Mat3x4>(frame_index, 0, entries)? };
 //!     animator.palettes(actors, palettes)?;
 //!     if unsafe { parts.ring.record_upload(device, cmd, frame_index, entries) } {
 //!         // Record a barrier from TRANSFER, TRANSFER_WRITE to VERTEX_SHADER, SHADER_READ.
@@ -210,7 +210,7 @@ pub(crate) use mesh::draws_without_indices;
 pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;
-pub use profile::{Scope, ScopeTime};
+pub use profile::Scope;
 pub(crate) use ranges::Blending;
 pub(crate) use ring::host_types;
 pub use sets::{SetBuffers, SetLayout};

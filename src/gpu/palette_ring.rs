@@ -150,7 +150,9 @@ impl PaletteRing {
 
     /// A writer for `count` entries of `frame_index`, starting at entry `first`.
     ///
-    /// The entries must be written in ascending order.
+    /// They are entries of one palette format, such as [`Mat3x4`], and must be written in ascending
+    /// order. The part of the frame has space for [`PaletteRingDesc::entries`] of 48 bytes each, and
+    /// for one and a half times as many of 32 bytes.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame index does not exist.
@@ -158,48 +160,14 @@ impl PaletteRing {
     ///
     /// # Safety
     /// The GPU has finished all work that was submitted with this frame index.
-    pub unsafe fn writer(
+    pub unsafe fn writer<E: PaletteEntry>(
         &mut self,
         frame_index: u32,
         first: u32,
         count: u32,
-    ) -> Result<WriteOnly<'_, Mat3x4>> {
-        // SAFETY: this function has the same contract.
-        unsafe { self.writer_at(frame_index, u64::from(first) * ENTRY_BYTES, count) }
-    }
-
-    /// A writer for `count` entries of any palette format.
-    ///
-    /// They start at `row` (of 16 bytes) of `frame_index` and must be written in ascending order.
-    /// An entry of the ring has 3 rows.
-    ///
-    /// # Errors
-    /// As [`Self::writer`].
-    ///
-    /// # Safety
-    /// As [`Self::writer`].
-    pub unsafe fn writer_as<E: PaletteEntry>(
-        &mut self,
-        frame_index: u32,
-        row: u32,
-        count: u32,
-    ) -> Result<WriteOnly<'_, E>> {
-        // SAFETY: this function has the same contract.
-        unsafe { self.writer_at(frame_index, u64::from(row) * ROW_BYTES, count) }
-    }
-
-    /// A writer for `count` entries from byte `start`, a multiple of a row.
-    ///
-    /// # Safety
-    /// As [`Self::writer`].
-    unsafe fn writer_at<E: PaletteEntry>(
-        &mut self,
-        frame_index: u32,
-        start: u64,
-        count: u32,
     ) -> Result<WriteOnly<'_, E>> {
         self.check_frame_index(frame_index)?;
-        let bytes = u64::from(count) * size_of::<E>() as u64;
+        let [start, bytes] = [first, count].map(|it| u64::from(it) * size_of::<E>() as u64);
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
         let cap = u64::from(self.entries);
         limit("palette entries", asked, cap)?;

@@ -17,15 +17,6 @@ pub struct Scope {
     query: u32,
 }
 
-/// The GPU time of a scope.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScopeTime {
-    /// The name of the scope.
-    pub name: &'static str,
-    /// Milliseconds from its beginning to its end.
-    pub ms: f64,
-}
-
 /// Timestamps around scopes, separate for each frame in flight.
 ///
 /// Results of a frame index are read without waiting when that index begins again.
@@ -43,7 +34,8 @@ pub(crate) struct Profiler {
     used: AtomicU32,
     /// By frame index and scope. Set once per frame.
     names: Vec<Vec<OnceLock<&'static str>>>,
-    times: Vec<ScopeTime>,
+    /// Names and milliseconds.
+    times: Vec<(&'static str, f64)>,
     raw: Vec<[u64; 2]>,
 }
 
@@ -138,8 +130,7 @@ impl Profiler {
                 let tick_ms = f64::from(self.period_ns) * 1e-6;
                 self.times.extend(done.map(|(name, stamps)| {
                     let ticks = ticks([stamps[0][0], stamps[1][0]], self.mask);
-                    let ms = ticks as f64 * tick_ms;
-                    ScopeTime { name, ms }
+                    (*name, ticks as f64 * tick_ms)
                 }));
             }
         }
@@ -236,7 +227,7 @@ impl Profiler {
     ///
     /// They belong to the previous frame with that frame index.
     #[must_use]
-    pub(crate) fn times(&self) -> &[ScopeTime] {
+    pub(crate) fn times(&self) -> &[(&'static str, f64)] {
         &self.times
     }
 }

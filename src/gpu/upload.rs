@@ -55,12 +55,6 @@ pub struct Upload {
 type Mark = (usize, usize, u64);
 
 impl Upload {
-    /// Creates an empty upload.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The number of bytes that are still to be copied.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -238,7 +232,7 @@ impl Destroy for Upload {
     unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
         // SAFETY: this function has the same contract.
         unsafe { self.chunks.destroy(gpu) };
-        *self = Self::new();
+        *self = Self::default();
     }
 }
 

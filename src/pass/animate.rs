@@ -213,7 +213,7 @@ impl AnimatePipeline {
 
     /// All pipelines, for statistics of the driver, in the order of the calls of [`Self::prepare`]
     /// that created them.
-    pub fn pipelines(&self) -> impl Iterator<Item = vk::Pipeline> + '_ {
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = vk::Pipeline> + '_ {
         self.compute.pipelines()
     }
 

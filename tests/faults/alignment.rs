@@ -13,6 +13,7 @@ use throng::ash::{self, vk};
 use throng::glam::Affine3A;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
+use throng::palette::Mat3x4;
 use throng::{CharacterDesc, Crowd};
 
 static REQUIREMENTS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -139,7 +140,7 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
         };
         let mut ring = PaletteRing::new(&device, allocator, &desc).unwrap();
         for frame_index in 0..3 {
-            let out = unsafe { ring.writer(frame_index, 0, entries * 20) }.unwrap();
+            let out = unsafe { ring.writer::<Mat3x4>(frame_index, 0, entries * 20) }.unwrap();
             animator.palettes(&actors, out).unwrap();
             // The ring refuses memory whose start is not aligned.
             let from_start = ring.address(frame_index) - ring.address(0);

@@ -88,7 +88,7 @@ impl Counted {
 
     /// The number of live allocations.
     pub(crate) fn allocations(&self) -> usize {
-        self.allocator.get().generate_report().allocations.len()
+        self.allocator.generate_report().allocations.len()
     }
 
     /// Asserts that no object, no allocation and, without the allocator, no memory is left.

@@ -45,7 +45,7 @@ fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result))
         );
     }
     life.destroy(context);
-    let report = context.allocator().get().generate_report();
+    let report = context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     let messages = context.messages();
     let checked = messages.check();

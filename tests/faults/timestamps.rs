@@ -70,7 +70,7 @@ fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
             crowd.update(0.1).unwrap();
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.1).unwrap();
             let seen = frame.gpu_times().iter();
-            times.extend(seen.map(|scope| scope.ms));
+            times.extend(seen.map(|(_, ms)| *ms));
             frame.record_prepare(cmd, &[]).unwrap();
             let scope = frame.begin_scope(cmd, "own");
             assert_eq!(scope.is_some(), bits > 0);

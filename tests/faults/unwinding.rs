@@ -181,7 +181,7 @@ fn parts_that_are_not_made_leave_nothing() {
             setup,
             &mut counted,
             |counted| {
-                let mut upload = Upload::new();
+                let mut upload = Upload::default();
                 let allocator = &mut counted.allocator;
                 let method = SkinningMethod::Linear;
                 let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);

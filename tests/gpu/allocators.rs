@@ -123,7 +123,7 @@ fn blocks_of_another_kind_of_allocator_are_refused() {
     unsafe { device.free_memory(memory, None) };
 
     let allocated =
-        |usual: &GpuAllocator<&mut Allocator>| usual.get().generate_report().total_allocated_bytes;
+        |usual: &GpuAllocator<&mut Allocator>| usual.generate_report().total_allocated_bytes;
     let block = usual.allocate(&request()).unwrap();
     let before = allocated(&usual);
     let refused = unsafe { own.free(block) }.unwrap_err();

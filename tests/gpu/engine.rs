@@ -263,7 +263,7 @@ impl Engine {
     }
 
     pub(crate) fn destroy(self) {
-        let report = self.allocator.get().generate_report();
+        let report = self.allocator.generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
         unsafe {
             self.raw.destroy_command_pool(self.pool, None);

@@ -351,7 +351,7 @@ fn a_ring_of_its_own_goes_beyond_the_range_of_a_descriptor() {
         unsafe {
             let mut last = ring.writer(0, most - 1, 1).unwrap();
             last.copy_from(&[Mat3x4::IDENTITY]).unwrap();
-            let past = ring.writer(0, most, 1).map(drop);
+            let past = ring.writer::<Mat3x4>(0, most, 1).map(drop);
             let numbers = ("palette entries", u64::from(most) + 1, u64::from(most));
             assert_eq!(refused(past), numbers);
             ring.destroy(&device, allocator);

@@ -153,7 +153,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             let made = made.map(|crowd| unsafe { crowd.destroy(allocator) });
             check(row, &made, wanted);
         }
-        let report = setup.context.allocator().get().generate_report();
+        let report = setup.context.allocator().generate_report();
         assert!(report.allocations.is_empty());
     });
 }
@@ -189,13 +189,16 @@ fn a_ring_keeps_its_bounds() {
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            ring.writer(2, 0, 1)
+            ring.writer::<Mat3x4>(2, 0, 1)
                 .map(drop)
                 .fails("…2 does not exist: there are 0..=1, see PaletteRingDesc::frames_in_flight");
-            is_full(ring.writer(1, 10, 1).map(drop), "palette entries");
-            is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
+            is_full(ring.writer::<Mat3x4>(1, 10, 1).map(drop), "palette entries");
+            is_full(
+                ring.writer::<Mat3x4>(0, u32::MAX, u32::MAX),
+                "palette entries",
+            );
             ring.writer(1, 9, 1).unwrap().copy_from(&entry).unwrap();
-            ring.writer(1, 10, 0).unwrap();
+            ring.writer::<Mat3x4>(1, 10, 0).unwrap();
             ring.destroy(&device, allocator);
         }
     });

@@ -50,7 +50,7 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
         }
         is_argument(SkinPipeline::new(&device, &layout), "SetLayout");
 
-        let mut upload = Upload::new();
+        let mut upload = Upload::default();
         let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
         let mut mesh = mesh.unwrap();
         let wrong = SkinnedMesh::new(&foreign, allocator, &mut upload, &character, method);

@@ -92,7 +92,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let config = setup.config;
     let entries = character.palette().len() as u32;
     let count = stands.len() as u32;
-    let mut upload = Upload::new();
+    let mut upload = Upload::default();
     let device = setup.device();
     let allocator = &mut setup.context.allocator();
     let mut set_layout = SetLayout::new(&device).unwrap();
@@ -198,7 +198,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         mesh.destroy(&device, &mut context.allocator());
         set_layout.destroy(&device);
     }
-    let report = context.allocator().get().generate_report();
+    let report = context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     seen
 }

@@ -219,7 +219,7 @@ fn stages_are_timed_where_it_is_asked_for() {
             let allocator = &mut setup.context.allocator();
             crowd.update(0.4).unwrap();
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
-            let names: Vec<_> = crowd.gpu_times().iter().map(|scope| scope.name).collect();
+            let names: Vec<_> = crowd.gpu_times().iter().map(|scope| scope.0).collect();
             if setup.config.profile {
                 let cull = (stages() != Stages::Cpu).then_some("cull");
                 let animate = (stages() == Stages::Gpu).then_some("animate");
@@ -292,7 +292,7 @@ fn scopes_belong_to_their_frame() {
         for crowd in &mut crowds {
             let mut frame = setup.begin(crowd, frame_index, 0.1);
             let times = frame.gpu_times();
-            assert!(times.iter().all(|scope| scope.name != "own"), "{times:?}");
+            assert!(times.iter().all(|(name, _)| *name != "own"), "{times:?}");
             // Before the queries are reset, and afterwards.
             let mut late = scopes.drain(..);
             unsafe {

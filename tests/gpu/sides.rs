@@ -522,7 +522,7 @@ impl World {
         for crowd in self.crowds {
             unsafe { crowd.destroy(&mut setup.context.allocator()) };
         }
-        let report = setup.context.allocator().get().generate_report();
+        let report = setup.context.allocator().generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     }
 }

@@ -14,7 +14,7 @@ use throng::palette::SkinningMethod;
 
 /// A character's draws.
 fn draws(setup: &mut Setup, character: &Character, method: SkinningMethod) -> Vec<PrimitiveDraw> {
-    let (device, mut upload) = (setup.device(), Upload::new());
+    let (device, mut upload) = (setup.device(), Upload::default());
     let allocator = &mut setup.context.allocator();
     let mesh = SkinnedMesh::new(&device, allocator, &mut upload, character, method);
     let mut mesh = mesh.unwrap();

@@ -35,7 +35,7 @@ const MAX_CPU_BYTES: f64 = 768.0;
 
 fn gpu_memory(context: &mut Context) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    for allocation in context.allocator().get().generate_report().allocations {
+    for allocation in context.allocator().generate_report().allocations {
         *all.entry(allocation.name).or_default() += allocation.size;
     }
     all

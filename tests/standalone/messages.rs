@@ -3,8 +3,8 @@
 use crate::setup::{buffer, context, finish};
 use crate::shader::Fill;
 use throng::ash::{self, vk};
+use throng::gpu::{MemoryAllocator, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme};
 use throng_reference::words::Says;
 use throng_standalone::{Frames, Messages};
 
@@ -127,21 +127,18 @@ fn barriers_silence_the_layer() {
 #[test]
 fn a_leaked_allocation_does_not_panic() {
     let mut context = context();
-    let mut allocator = context.allocator();
-    // SAFETY: the allocator is only asked for memory.
-    let leaked = unsafe { allocator.get_mut() }
-        .allocate(&AllocationCreateDesc {
-            name: "leaked on purpose",
-            requirements: vk::MemoryRequirements {
-                size: 64,
-                alignment: 4,
-                memory_type_bits: u32::MAX,
-            },
-            location: MemoryLocation::GpuOnly,
-            linear: true,
-            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-        })
-        .expect("memory");
+    let leaked = context.allocator().allocate(&MemoryRequest {
+        name: "leaked on purpose",
+        requirements: vk::MemoryRequirements {
+            size: 64,
+            alignment: 4,
+            memory_type_bits: u32::MAX,
+        },
+        location: MemoryLocation::GpuOnly,
+        linear: true,
+        device_address: false,
+    });
+    let leaked = leaked.expect("memory");
     finish(context);
     drop(leaked);
 }

@@ -265,7 +265,7 @@ impl Setup {
             assert_eq!(own.blocks, 0);
             own.release();
         }
-        let report = self.context.allocator().get().generate_report();
+        let report = self.context.allocator().generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     }
 }

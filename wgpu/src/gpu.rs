@@ -166,7 +166,7 @@ impl Gpu {
 
 impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.shared.throng.name();
+        let name = self.adapter().get_info().name;
         f.debug_struct("Gpu")
             .field("name", &name)
             .finish_non_exhaustive()

@@ -257,8 +257,8 @@ fn measure(
         times.prepare.push(stats.prepare_ms);
         times.record.push(record);
         times.submit.push(whole - stats.prepare_ms - record);
-        for scope in gpu {
-            times.gpu.entry(scope.name).or_default().push(scope.ms);
+        for (name, ms) in gpu {
+            times.gpu.entry(name).or_default().push(ms);
         }
     }
     Ok((times, stats))

@@ -25,10 +25,10 @@ pub(crate) struct Times {
 pub(crate) fn times(stats: &Stats, crowd: &Crowd) -> Times {
     // Scopes of one name are shown as one.
     let mut gpu: Vec<(&str, f64)> = Vec::new();
-    for scope in crowd.gpu_times() {
-        match gpu.iter_mut().find(|(name, _)| *name == scope.name) {
-            Some((_, ms)) => *ms += scope.ms,
-            None => gpu.push((scope.name, scope.ms)),
+    for (scope, ms) in crowd.gpu_times() {
+        match gpu.iter_mut().find(|(name, _)| name == scope) {
+            Some((_, sum)) => *sum += ms,
+            None => gpu.push((scope, *ms)),
         }
     }
     let rest_ms = (stats.prepare_ms - stats.animate_ms - stats.skin_ms).max(0.0);

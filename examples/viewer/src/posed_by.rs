@@ -91,7 +91,7 @@ fn palette(
 ) -> Result<Vec<u8>> {
     // SAFETY: the device outlives this function, and everything is destroyed in it.
     let device = unsafe { context.gpu_device() };
-    let mut upload = Upload::new();
+    let mut upload = Upload::default();
     let tables = AnimationTables::new(
         &device,
         &mut context.allocator(),

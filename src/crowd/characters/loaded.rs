@@ -135,7 +135,7 @@ impl LoadedCharacter {
         (character, serial): (&Character, u32),
         desc: &CharacterDesc,
     ) -> Result<(Guard<'g, Self>, Guard<'g, Upload>)> {
-        let mut upload = Guard::new(gpu, Upload::new());
+        let mut upload = Guard::new(gpu, Upload::default());
         let mesh = SkinnedMesh::create(gpu, &mut upload, character, desc.method)?;
         let cpu_skin = desc
             .cpu_skinning

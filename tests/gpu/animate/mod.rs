@@ -329,7 +329,7 @@ fn skeletons_of_every_size() {
             let name = format!("{joints} joints");
             compare(setup, &name, &line(joints), SkinningMethod::Linear);
         }
-        let (device, mut upload) = (setup.device(), Upload::new());
+        let (device, mut upload) = (setup.device(), Upload::default());
         let allocator = &mut setup.context.allocator();
         let (large, method) = (line(301), SkinningMethod::Linear);
         let made = AnimationTables::new(&device, allocator, &mut upload, &large, method);

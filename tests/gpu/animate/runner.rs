@@ -86,7 +86,7 @@ impl Runner {
         character: &Character,
         method: SkinningMethod,
     ) -> Option<Self> {
-        let (device, mut upload) = (setup.device(), Upload::new());
+        let (device, mut upload) = (setup.device(), Upload::default());
         let allocator = &mut setup.context.allocator();
         let made = AnimationTables::new(&device, allocator, &mut upload, character, method);
         let tables = match made {

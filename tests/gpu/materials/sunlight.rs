@@ -321,7 +321,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     frames_in_flight.destroy(&setup.context);
     unsafe { crowd.destroy(&mut setup.context.allocator()) };
     map.destroy(setup);
-    let report = setup.context.allocator().get().generate_report();
+    let report = setup.context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
 }
 

@@ -121,7 +121,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
     shadow.destroy(context);
     own.destroy(context);
     unsafe { context.device.destroy_pipeline_cache(cache, None) };
-    let report = context.allocator().get().generate_report();
+    let report = context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     frames
 }

@@ -71,7 +71,7 @@ fn it_needs_no_crowd() {
         let mut rng = Rng::new(9);
         let character = made::character(Kind::Stretch, 4, &mut rng);
         let skinner = Skinner::new(&character).unwrap();
-        let mut upload = Upload::new();
+        let mut upload = Upload::default();
         let device = setup.device();
         let allocator = &mut setup.context.allocator();
         let mut set_layout = SetLayout::new(&device).unwrap();
@@ -92,7 +92,7 @@ fn it_needs_no_crowd() {
         let Palette::Stretch(list) = &palette else {
             unreachable!()
         };
-        let writer = unsafe { ring.writer_as(0, 6, entries) };
+        let writer = unsafe { ring.writer(0, 2, entries) };
         writer.unwrap().copy_from(list).unwrap();
 
         let words = skinner.layout().words;
