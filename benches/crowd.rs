@@ -408,7 +408,7 @@ fn run() -> Outcome {
     if let Some(file) = &options.model {
         print_model(&mut context, &options, file)?;
     }
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     if desc.validation {
         println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");

@@ -86,7 +86,7 @@ fn run() -> Outcome {
         )
     })?;
     measure(&mut context)?;
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     if desc.validation {
         println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");

@@ -72,7 +72,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let rgba = target.read_rgba()?;
     picture::write_rgba("own_pipeline.png", &rgba, EXTENT.width, EXTENT.height)?;
     say("wrote own_pipeline.png");
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop((target, context));
     Ok(messages.check()?)
 }
@@ -146,7 +146,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             ];
             for (kind, (mesh, set, matrix, instances)) in draws.into_iter().enumerate() {
                 pipelines.bind(raw, cmd, (set, &offsets), matrix);
-                for draw in mesh.draws(0) {
+                for draw in &mesh.draws()[0] {
                     raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
                     pipelines.draw(raw, cmd, kind, draw, &instances);
                 }
@@ -343,7 +343,7 @@ impl Pipelines {
             for (kind, ((handles, mesh), blend)) in kinds {
                 // The shadows lie flat on the ground and must not hide it.
                 let state = (target, blend, kind != 0);
-                let variants: BTreeSet<u32> = mesh.draws(0).iter().map(|it| it.variant).collect();
+                let variants: BTreeSet<u32> = mesh.draws()[0].iter().map(|it| it.variant).collect();
                 for variant in variants {
                     let made = graphics_pipeline(device, layout, modules, variant, state)?;
                     handles.push((variant, made));

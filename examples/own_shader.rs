@@ -131,7 +131,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         crowd.destroy(&mut context.allocator());
     }
     shadow.destroy(&mut context);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop((light, target, context));
     Ok(messages.check()?)
 }

@@ -101,7 +101,7 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop((target, context));
     Ok(messages.check()?)
 }

@@ -65,7 +65,7 @@ pub(crate) fn render(args: &Args) -> Result<Rendered> {
 /// Renders an existing scene and reads the last frame back.
 pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     let mut context = Context::new(&show::context_desc(args))?;
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let desc = TargetDesc {
         name: "picture",
         extent: args.size.0,

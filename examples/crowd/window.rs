@@ -62,7 +62,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         ended: None,
     };
     let ran = event_loop.run_app(&mut app);
-    let messages = app.stage.as_ref().map(|stage| stage.context.messages());
+    let messages = app
+        .stage
+        .as_ref()
+        .map(|stage| stage.context.messages.clone());
     let ended = app.ended.take();
     let closed = app.stage.take().map_or(Ok(()), |stage| stage.close(args));
     match ended {

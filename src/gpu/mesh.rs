@@ -166,18 +166,12 @@ impl SkinnedMesh {
         Ok(Guard::new(gpu, mesh))
     }
 
-    /// The draws at a level of detail, in the character's order: 0 is the full one.
+    /// For each level of detail, its draws in the character's order. The first is the full level.
     ///
-    /// There is at least one per primitive that has triangles. Empty if there is no such level.
+    /// There is at least one draw per primitive that has triangles.
     #[must_use]
-    pub fn draws(&self, level: usize) -> &[PrimitiveDraw] {
-        self.draws.get(level).map_or(&[], Vec::as_slice)
-    }
-
-    /// The number of coarser levels of detail, without the full level.
-    #[must_use]
-    pub fn level_count(&self) -> usize {
-        self.draws.len().saturating_sub(1)
+    pub fn draws(&self) -> &[Vec<PrimitiveDraw>] {
+        &self.draws
     }
 
     /// Number of materials, at least one.
@@ -238,7 +232,7 @@ impl SkinnedMesh {
 
     /// The descriptor sets that its materials need: the number of textures of each.
     ///
-    /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and
+    /// One set serves all materials if the layout is [bindless](super::SetLayout) and
     /// has space for all of the character's textures. Otherwise each material has a set of its own.
     /// [`SetLayout::allocate`](super::SetLayout::allocate) takes these numbers.
     #[must_use]

@@ -112,7 +112,7 @@
 //!         device.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[0, 0]);
 //!         let matrix = clip_from_world.to_cols_array();
 //!         device.cmd_push_constants(cmd, layout, vertex, 0, bytemuck::cast_slice(&matrix));
-//!         for draw in parts.mesh.draws(0) {
+//!         for draw in &parts.mesh.draws()[0] {
 //!             let indices = parts.mesh.index_buffer();
 //!             device.cmd_bind_index_buffer(cmd, indices, 0, draw.index_type);
 //!             let primitive = draw.primitive.to_ne_bytes();

@@ -25,8 +25,9 @@ use ash::vk;
 /// Dynamic offsets are given in the order of the bindings: view, lists.
 ///
 /// Binding 5 has 5 textures, those of one material. With
-/// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) it has a variable
-/// number. Then one set serves all materials of a character whose textures fit.
+/// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) the layout is
+/// *bindless*: the binding has a variable number. Then one set serves all materials of a character
+/// whose textures fit, and shaders that sample them are compiled with `THRONG_BINDLESS`.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
@@ -201,17 +202,9 @@ impl SetLayout {
         self.layout.handle
     }
 
-    /// Returns true if the number of textures in binding 5 is variable.
-    ///
-    /// Shaders that sample them are then compiled with `THRONG_BINDLESS`.
-    #[must_use]
-    pub fn is_bindless(&self) -> bool {
-        self.bindless
-    }
-
     /// The number of textures in a set that is asked for `textures` of them.
     ///
-    /// It is 5, unless the layout is [bindless](Self::is_bindless).
+    /// It is 5, unless the layout is [bindless](Self).
     fn textures(&self, textures: u32) -> u32 {
         if self.bindless {
             textures.max(1)
@@ -223,7 +216,7 @@ impl SetLayout {
     /// The descriptors of each type that sets take from a pool.
     ///
     /// There is one set for each element of `textures`, which is the number of its textures. The
-    /// number matters only if the layout is [bindless](Self::is_bindless). Otherwise each set has
+    /// number matters only if the layout is [bindless](Self). Otherwise each set has
     /// five.
     pub fn pool_sizes(&self, textures: &[u32]) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
@@ -253,7 +246,7 @@ impl SetLayout {
     /// Allocates one set for each element of `textures`, which is the number of its textures.
     ///
     /// Use it instead of `vkAllocateDescriptorSets`: if the layout is
-    /// [bindless](Self::is_bindless), the call needs that number for each set. A pool with
+    /// [bindless](Self), the call needs that number for each set. A pool with
     /// [`Self::pool_sizes`] has descriptors for them.
     ///
     /// # Errors

@@ -53,7 +53,8 @@ impl SkinnedMesh {
         let at = move |word: u32| start.saturating_add(u64::from(word) * 4);
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
-            let own = self.draws(0).iter().filter(|draw| draw.primitive == number);
+            let full = self.draws().iter().take(1).flatten();
+            let own = full.filter(move |draw| draw.primitive == number);
             // The draws' ranges are contiguous, and triangles that may flip have two draws.
             let first = own.clone().map(|draw| draw.first_index).min().unwrap_or(0);
             let end = own.clone().map(|draw| draw.first_index + draw.index_count);

@@ -53,6 +53,8 @@ pub struct Handles {
     pub info: String,
     /// True if validation is on and checks for hazards across submissions.
     pub across_submits: bool,
+    /// The messages of the validation layer. A clone outlives the context.
+    pub messages: Messages,
     /// Transient command pool of `queue_family`, for one-off work.
     pub command_pool: vk::CommandPool,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
@@ -90,6 +92,7 @@ impl Handles {
             properties: candidate.properties,
             info: candidate.info.clone(),
             across_submits: owner.across_submits,
+            messages: owner.messages.clone(),
             command_pool: vk::CommandPool::null(),
             memory,
             max_buffer_bytes: candidate.max_buffer_bytes,
@@ -178,12 +181,6 @@ impl Handles {
             .object_name(&name);
         // SAFETY: the caller guarantees that `object` is alive and that no other thread uses it.
         unsafe { loader.set_debug_utils_object_name(&info) }.check("vkSetDebugUtilsObjectNameEXT")
-    }
-
-    /// The messages of the validation layer, in a list that outlives the context.
-    #[must_use]
-    pub fn messages(&self) -> Messages {
-        self.owner.messages.clone()
     }
 }
 

@@ -158,7 +158,7 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
 fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
     for config in CONFIGS {
         let setup = Setup::new(config);
-        let messages = setup.context.messages();
+        let messages = setup.context.messages.clone();
         let mut counted = Counted::new(&setup);
         let (instance, raw) = narrow(&setup, &counted);
         let taken = take_20_bytes(&setup, &mut counted.allocator);

@@ -40,7 +40,7 @@ pub(crate) fn context() -> Result<Context, StandaloneError> {
 
 /// Drops the context. Nothing is left, and the validation layer has no message.
 pub(crate) fn finish(context: Context) {
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     messages.check().unwrap();
     assert_eq!(changes(&[0; KINDS]), []);

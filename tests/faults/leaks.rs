@@ -127,7 +127,7 @@ fn what_is_forgotten_is_named() {
 fn what_is_destroyed_is_not_named() {
     for config in CONFIGS {
         let setup = Setup::new(config);
-        let messages = setup.context.messages();
+        let messages = setup.context.messages.clone();
         let mut counted = Counted::new(&setup);
         let crowd = full(&setup, &mut counted);
         let said = logged(|| {
@@ -163,7 +163,7 @@ fn a_ring_of_its_own_is_named_too() {
 #[test]
 fn frames_own_nothing() {
     let setup = Setup::new(CONFIGS[0]);
-    let messages = setup.context.messages();
+    let messages = setup.context.messages.clone();
     let mut counted = Counted::new(&setup);
     let mut crowd = full(&setup, &mut counted);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);

@@ -47,7 +47,7 @@ fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result))
     life.destroy(context);
     let report = context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let checked = messages.check();
     checked.unwrap_or_else(|error| panic!("{call} ({number}): {error}"));
     revive();

@@ -150,7 +150,7 @@ fn fail(
     }
     drop(shown);
     assert_eq!(objects(), before, "left over after {answer:?} of {call}");
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let checked = messages.check();
     checked.unwrap_or_else(|error| panic!("{answer:?} of {call} ({number}): {error}"));
     revive();
@@ -260,7 +260,7 @@ fn nothing_is_destroyed_before_the_device_is_idle() {
     fails(3, &mut || shown.swapchain = None);
     fails(1, &mut || shown.frames = None);
     assert_eq!(objects(), before);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let mut context = Some(context);
     // The allocator waits, and the device.
     fails(2, &mut || context = None);
@@ -277,7 +277,7 @@ fn what_may_be_in_use_is_leaked() {
     shown.live(&mut context).unwrap();
     let before = objects();
     let messages = stuck(|| {
-        let messages = context.messages();
+        let messages = context.messages.clone();
         drop((shown, context));
         messages
     });
@@ -296,7 +296,7 @@ fn windows_are_dropped_before_or_after_their_context() {
         let mut context = context().unwrap();
         let mut shown = Shown::default();
         shown.live(&mut context).unwrap();
-        let messages = context.messages();
+        let messages = context.messages.clone();
         if before {
             drop(shown);
             drop(context);

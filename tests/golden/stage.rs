@@ -85,7 +85,7 @@ pub(super) fn picture(
     let (instance, device) = (&context.instance, context.physical_device);
     // SAFETY: the device belongs to the instance, which lives.
     let limits = unsafe { instance.get_physical_device_properties(device) }.limits;
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     messages.check().unwrap();
     let picture = Picture::new(width, height, &rgba);

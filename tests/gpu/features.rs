@@ -110,7 +110,7 @@ fn made(
 fn features_are_enabled_in_the_structures_that_an_engine_chains() {
     use vk::StructureType as T;
     let setup = &Setup::new(crate::support::CONFIGS[0]);
-    let messages = setup.context.messages();
+    let messages = setup.context.messages.clone();
     let mut pictures = Vec::new();
 
     // None.

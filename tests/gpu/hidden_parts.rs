@@ -145,7 +145,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     assert_eq!(different(&again, &all, 0), 0);
     frames_in_flight.destroy(&setup.context);
     setup.destroy(crowd);
-    setup.context.messages().check().unwrap();
+    setup.context.messages.check().unwrap();
 }
 
 #[test]

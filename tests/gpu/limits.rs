@@ -31,7 +31,7 @@ use throng::{
 /// Any message of the layer fails it.
 fn alone(test: impl FnOnce(&mut Setup, u64)) {
     let mut setup = Setup::new(CONFIGS[0]);
-    let messages = setup.context.messages();
+    let messages = setup.context.messages.clone();
     let context = &setup.context;
     let properties = unsafe {
         let physical_device = context.physical_device;

@@ -18,7 +18,7 @@ fn draws(setup: &mut Setup, character: &Character, method: SkinningMethod) -> Ve
     let allocator = &mut setup.context.allocator();
     let mesh = SkinnedMesh::new(&device, allocator, &mut upload, character, method);
     let mut mesh = mesh.unwrap();
-    let draws = mesh.draws(0).to_vec();
+    let draws = mesh.draws()[0].clone();
     unsafe {
         mesh.destroy(&device, allocator);
         upload.free(&device, allocator);

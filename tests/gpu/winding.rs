@@ -115,7 +115,7 @@ impl Pair {
             let id = crowd
                 .add_character(allocator, &imported, &CharacterDesc::default())
                 .unwrap();
-            let draws = crowd.mesh(id).unwrap().draws(0);
+            let draws = &crowd.mesh(id).unwrap().draws()[0];
             assert_eq!(draws.len(), imported.geometry.draws);
             id
         });
@@ -130,7 +130,7 @@ impl Pair {
 
     /// The draws of the single-sided character.
     fn draws(&self) -> &[PrimitiveDraw] {
-        self.crowd.mesh(self.ids[0]).unwrap().draws(0)
+        &self.crowd.mesh(self.ids[0]).unwrap().draws()[0]
     }
 
     /// Asserts that both characters look the same.

@@ -182,7 +182,7 @@ fn each(load: &Load) -> Each {
         let before = few.gpu.get(name).copied().unwrap_or(0);
         (name.clone(), (*bytes as f64 - before as f64) / more)
     };
-    let messages = context.messages();
+    let messages = context.messages.clone();
     messages.check().unwrap();
     Each {
         cpu: (many.cpu - few.cpu) / more,

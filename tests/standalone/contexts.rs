@@ -44,7 +44,7 @@ fn objects_are_dropped_before_or_after_their_context() {
     drop(before);
     let mut after = objects(&mut context);
     submit(&mut context, &mut after);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let Alone { context, _turn } = context;
     drop(context);
     messages.check().unwrap();

@@ -51,7 +51,7 @@ fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
     }
     drop(frames);
     drop(target);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     ids(&messages)
 }
@@ -103,7 +103,7 @@ fn a_dispatch(after_fill: bool, barrier: bool) -> Vec<String> {
     dispatch.destroy(&context.device);
     drop(target);
     drop(other);
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     ids(&messages)
 }
@@ -149,7 +149,7 @@ fn a_leaked_handle_is_reported_after_the_context() {
     let info = vk::FenceCreateInfo::default();
     // SAFETY: the device is alive. The fence is leaked on purpose.
     unsafe { context.device.create_fence(&info, None) }.expect("a fence");
-    let messages = context.messages();
+    let messages = context.messages.clone();
     messages.check().unwrap();
     drop(context);
     let error = messages.check().unwrap_err();

@@ -74,7 +74,7 @@ pub(crate) fn finish(context: Alone) {
 }
 
 pub(crate) fn finish_second(context: Context) {
-    let messages = context.messages();
+    let messages = context.messages.clone();
     drop(context);
     messages.check().unwrap();
 }

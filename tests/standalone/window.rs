@@ -302,7 +302,7 @@ fn presents_resizes_and_minimises() {
     give_up(&mut scene);
     refuse_without_window(&mut scene);
     lose_the_surface(&mut scene);
-    let messages = scene.context.messages();
+    let messages = scene.context.messages.clone();
     drop(scene);
     messages.check().unwrap();
 }

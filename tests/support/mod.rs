@@ -351,7 +351,7 @@ pub fn each_with_features(test: impl FnMut(&mut Setup)) {
 fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setup)) {
     for config in configs {
         let mut setup = Setup::new(config);
-        let messages = setup.context.messages();
+        let messages = setup.context.messages.clone();
         let teller = Teller(config, messages.clone());
         test(&mut setup);
         drop(setup);

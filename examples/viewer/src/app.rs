@@ -142,7 +142,7 @@ impl App {
         };
         let mut app = Self {
             #[cfg(feature = "shaderc")]
-            watch: super::reload::Watch::new(scene.is_bindless()),
+            watch: super::reload::Watch::new(context),
             camera: Camera::new(scene.bounds, args.fov),
             clip_boxes: (None, None),
             search: String::new(),

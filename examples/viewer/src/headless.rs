@@ -63,7 +63,7 @@ pub(crate) fn with_studio<T>(
     use_it: impl FnOnce(&mut Studio<'_>) -> Result<T>,
 ) -> Result<(T, Messages)> {
     let mut context = Context::new(&context_desc(args))?;
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let desc = TargetDesc {
         name: "panels and picture",
         extent: args.size.0,

@@ -171,7 +171,8 @@ impl Lens {
         let mesh = frame.mesh(character)?;
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
-        for draw in mesh.draws((level as usize).min(mesh.level_count())) {
+        let levels = mesh.draws();
+        for draw in &levels[(level as usize).min(levels.len() - 1)] {
             let bound = frame.draw_bindings(view, character, draw.material)?;
             let (sets, offsets) = ([bound.set, self.set], bound.dynamic_offsets);
             let flip = draw.flip_code.unwrap_or(u32::MAX);

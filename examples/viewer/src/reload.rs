@@ -13,6 +13,9 @@ use shaderc::{
     SpirvVersion, TargetEnv,
 };
 
+use throng::gpu::Features;
+use throng_standalone::Context;
+
 use super::lens::Modules;
 
 /// Interval at which the files are looked at.
@@ -36,14 +39,16 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches from now on. `bindless` says whether the crowd uses descriptor indexing.
-    pub(crate) fn new(bindless: bool) -> Self {
+    /// Watches from now on, for the features of this device.
+    pub(crate) fn new(context: &Context) -> Self {
+        // SAFETY: the device is not used after the context was dropped.
+        let enabled = unsafe { context.gpu_device() }.enabled();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shaders");
         Self {
             seen: latest(&folder),
             folder,
             looked: Instant::now(),
-            bindless,
+            bindless: enabled.contains(Features::DESCRIPTOR_INDEXING),
         }
     }
 

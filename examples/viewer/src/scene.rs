@@ -319,12 +319,6 @@ impl Scene {
         self.create_passes()
     }
 
-    /// Returns true if the crowd uses descriptor indexing.
-    #[cfg(feature = "shaderc")]
-    pub(crate) fn is_bindless(&self) -> bool {
-        self.crowd.set_layout().is_bindless()
-    }
-
     /// Uses other shaders from now on.
     #[cfg(feature = "shaderc")]
     pub(crate) fn set_shaders(

@@ -94,7 +94,7 @@ impl Shell<'_> {
             .with_inner_size(PhysicalSize::new(size.width, size.height));
         let window = Arc::new(event_loop.create_window(attributes)?);
         let stage = Stage::new(self.args, window)?;
-        self.messages = Some(stage.context.messages());
+        self.messages = Some(stage.context.messages.clone());
         self.stage = Some(stage);
         Ok(())
     }

@@ -41,7 +41,7 @@ impl Level {
             let full = (primitive.vertex_count() as u32, primitive.indices.len());
             coarser(primitive).unwrap_or((full.0, full.1, 0.0))
         });
-        let draws = ordered_draws(mesh.draws(level));
+        let draws = ordered_draws(mesh.draws().get(level).map_or(&[], Vec::as_slice));
         Self {
             solid: draws.partition_point(|draw| draw.alpha != AlphaMode::Blend),
             draws,

@@ -142,7 +142,7 @@ impl LoadedCharacter {
             .then(|| CpuSkin::new(character, mesh.format()))
             .transpose()?;
         let sets = make_sets(gpu.device, layout, buffers, &mesh)?;
-        let levels = 0..(1 + mesh.level_count()).min(MAX_LEVELS);
+        let levels = 0..mesh.draws().len().min(MAX_LEVELS);
         let levels = levels.map(|level| Level::new(character, &mesh, level));
         let levels: Vec<Level> = levels.collect();
         let errors = levels.iter().scan(0.0, |most: &mut f32, level| {

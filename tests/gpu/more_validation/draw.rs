@@ -9,6 +9,7 @@ use crate::support::{SMALL, Setup, described, view};
 use std::ops::Range;
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
+use throng::gpu::Features;
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
@@ -50,7 +51,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
     let device = unsafe { setup.device().with_pipeline_cache(cache) };
     let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
     let context = &mut setup.context;
-    let messages = context.messages();
+    let messages = context.messages.clone();
     let mut first = 0;
     let [color, motion] = [TargetDesc::default().color_format, MOTION].map(|color_format| {
         let desc = TargetDesc {
@@ -66,7 +67,8 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
     let shadow = ShadowImage::new(context, SHADOW_EDGE, (&rim, height_m), &camera.lighting);
     let shadow = shadow.unwrap();
     unsafe { crowd.set_shadow_map(&shadow.map()) }.unwrap();
-    let passes = Passes::new(&mut crowd, &color, &motion, own.layout);
+    let bindless = device.enabled().contains(Features::DESCRIPTOR_INDEXING);
+    let passes = Passes::new(&mut crowd, (&color, &motion), own.layout, bindless);
     let mut frames_in_flight = FramesInFlight::new(context, FRAMES_IN_FLIGHT);
     frames_in_flight.patience_s = PATIENCE_S;
     let mut instances = populate(context, &mut crowd);
@@ -166,9 +168,9 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
 impl Passes {
     fn new(
         crowd: &mut Crowd,
-        color: &Target,
-        motion: &Target,
+        (color, motion): (&Target, &Target),
         own: vk::DescriptorSetLayout,
+        bindless: bool,
     ) -> Self {
         let lit = PassDesc {
             after_prepass: Some(vk::CompareOp::EQUAL),
@@ -176,7 +178,7 @@ impl Passes {
             ..color.pass_desc()
         };
         // Both read the textures in the way of their crowd.
-        let words = spirv(if crowd.set_layout().is_bindless() {
+        let words = spirv(if bindless {
             "crowd_bindless.frag"
         } else {
             "example/toon.frag"

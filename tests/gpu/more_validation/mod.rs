@@ -52,7 +52,7 @@ fn in_child(name: &str, enables: &[&str]) -> bool {
 /// Draws the scene, and fails on any message that is not allowed.
 fn check(config: Config) {
     let mut setup = Setup::new(config);
-    let messages = setup.context.messages();
+    let messages = setup.context.messages.clone();
     let frames = draw::draw(&mut setup);
     drop(setup);
     let (mut allowed, mut others) = (Vec::new(), String::new());
@@ -104,7 +104,7 @@ fn planted_faults_are_found() {
     let mut setup = Setup::new(CONFIGS[0]);
     let test = format!("more_validation::{NAME}");
     let gpu_assisted = exceptions::has(&setup.context, &test, Needs::ShaderInt64);
-    let messages = setup.context.messages();
+    let messages = setup.context.messages.clone();
     let switched_off = |message: &String| message.contains("shaderInt64");
     let mut seen = 0;
     let mut found = || -> Vec<String> {
