@@ -179,7 +179,6 @@ pub use ik::IkReport;
 pub use pass::desc::{MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
-#[cfg(feature = "vulkan")]
 pub use simd::SimdLevel;
 pub use threads::Threads;
 
