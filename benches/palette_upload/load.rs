@@ -23,9 +23,9 @@ pub(crate) enum Figure {
     Evaluate,
     /// Converts poses to palettes directly in the mapped ring.
     EvaluateIntoRing,
-    /// Writes finished palettes to the ring, with one [`PaletteRing::write`] per instance.
+    /// Writes finished palettes to the ring, with one [`PaletteRing::writer`] per instance.
     WriteEach,
-    /// Writes finished palettes to the ring with a single [`PaletteRing::write`].
+    /// Writes finished palettes to the ring with a single [`PaletteRing::writer`].
     Write,
     /// Copies finished palettes to the ring with a single `memcpy`.
     Memcpy,

@@ -151,8 +151,8 @@ impl PaletteRing {
     /// A writer for `count` entries of `frame_index`, starting at entry `first`.
     ///
     /// They are entries of one palette format, such as [`Mat3x4`], and must be written in ascending
-    /// order. The part of the frame has space for [`PaletteRingDesc::entries`] of 48 bytes each, and
-    /// for one and a half times as many of 32 bytes.
+    /// order. The part of the frame has space for [`PaletteRingDesc::entries`] of 48 bytes each,
+    /// and for one and a half times as many of 32 bytes.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame index does not exist.
