@@ -1,8 +1,8 @@
 //! Errors in files.
 
 use super::argument::Number;
-use super::desc_part::IoKind;
 use super::names::Escaped;
+use super::place::IoKind;
 
 /// Declares the kinds of objects, with the words for them in error messages.
 macro_rules! kinds {

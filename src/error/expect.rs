@@ -1,7 +1,6 @@
 //! Errors for arguments, and checks that return them.
 
 use super::argument::ArgumentFault;
-use super::desc_part::DescPart;
 use super::names::cut;
 use super::variants::{DescFault, Error, Result};
 use glam::Affine3A;
@@ -48,14 +47,14 @@ impl Error {
     /// An error in a description. `place` is the file and the line, if there is a text.
     pub(crate) fn description(
         (file, line): (Box<str>, Option<u32>),
-        part: DescPart,
+        part: impl Into<Box<str>>,
         field: impl Into<Box<str>>,
         why: DescFault,
     ) -> Self {
         Self::Description {
             file,
             line,
-            part: Box::new(part),
+            part: part.into(),
             field: field.into(),
             why: Box::new(why),
         }

@@ -4,9 +4,9 @@
 mod allocator;
 mod argument;
 mod asset;
-mod desc_part;
 mod expect;
 mod names;
+mod place;
 mod unrepresentable;
 mod variants;
 
@@ -14,7 +14,6 @@ mod variants;
 pub use allocator::AllocatorError;
 pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
-pub use desc_part::DescPart;
 pub(crate) use expect::{
     MAX_EXTENT, expect_all_finite, expect_cap, expect_extent, expect_finite, expect_in,
     expect_index, expect_len, expect_transform,

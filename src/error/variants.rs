@@ -4,8 +4,8 @@
 use super::allocator::AllocatorError;
 use super::argument::{ArgumentFault, Number};
 use super::asset::{AssetFault, Object};
-use super::desc_part::{DescPart, Field, IoKind, Location, Name, PathText};
 use super::names::Escaped;
+use super::place::{Field, IoKind, Location, Name, PathText};
 use super::unrepresentable::{PoseAt, Unrepresentable};
 use core::fmt;
 
@@ -189,14 +189,20 @@ pub enum Error {
     },
     /// The data or text of an [`AnimationDesc`](crate::character::AnimationDesc) or a
     /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc) is invalid.
-    #[error("{}{part}{}: {}", Location { file, line: *line }, Field(field), Why { part, why })]
+    #[error(
+        "{}{}{}: {}",
+        Location { file, line: *line },
+        Escaped(part),
+        Field(field),
+        Why { part, why }
+    )]
     Description {
         /// The name that the caller gave the text. Empty for data that did not come from text.
         file: Box<str>,
         /// The line in the text, from 1.
         line: Option<u32>,
-        /// The part at fault.
-        part: Box<DescPart>,
+        /// The part at fault, such as `clip 3 "Walk"` or `layer "base", state 0 "idle"`.
+        part: Box<str>,
         /// The field of the part, such as `points[2].clip`. Empty if the part as a whole is meant.
         field: Box<str>,
         /// The reason.
@@ -472,20 +478,27 @@ pub enum SavedFault {
 
 /// The reason of an error in a part, which does not repeat the name of the part.
 struct Why<'a> {
-    part: &'a DescPart,
+    part: &'a str,
     why: &'a DescFault,
 }
 
 impl fmt::Display for Why<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = self.part.listed();
         match self.why {
-            DescFault::Unknown { what, name, known }
-                if part.is_some_and(|(kind, _, own)| kind.ends_with(what) && *own == **name) =>
-            {
+            DescFault::Unknown { what, name, known } if self.names(what, name) => {
                 write!(f, "does not exist: there are {}", Escaped(known))
             }
             why => why.fmt(f),
         }
+    }
+}
+
+impl Why<'_> {
+    /// True if the part is an element of a list of its file, of this kind and with this name.
+    fn names(&self, what: &str, name: &str) -> bool {
+        let quoted = self.part.strip_suffix('"');
+        let before = quoted.and_then(|part| part.strip_suffix(name)?.strip_suffix(" \""));
+        let kind = before.and_then(|before| before.rsplit_once(' '));
+        kind.is_some_and(|(kind, _)| kind.ends_with(what) && !kind.contains('"'))
     }
 }

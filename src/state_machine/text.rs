@@ -5,7 +5,7 @@ use super::desc::{
     BlendPointDesc, Interruption, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, Origin,
     ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
-use crate::error::{DescPart, cut};
+use crate::error::cut;
 use crate::motion::{Ease, LoopMode};
 use crate::text::{
     Kind, Read, ReadFault, Step, Tree, Value, Write, text_enums, text_serde, text_structs,
@@ -222,9 +222,9 @@ impl Write for Condition {
 }
 
 /// The part of a state machine at a path, and the number of steps that lead to it.
-pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
+pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (String, usize) {
     let Some((list, index)) = list_element(path) else {
-        return (DescPart::StateMachine, 0);
+        return ("state machine".into(), 0);
     };
     let value = root.get(list).and_then(|list| list.items().nth(index));
     let text = |value: Option<Value<'_>>, key| {
@@ -233,25 +233,16 @@ pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
     };
     let name = text(value, "name");
     match (list, list_element(&path[2..])) {
-        ("parameter", _) => (DescPart::Parameter { index, name }, 2),
-        ("mask", _) => (DescPart::Mask { index, name }, 2),
         ("layer", Some((list @ ("state" | "transition"), index))) => {
-            let (layer, list_value) = (name, value.and_then(|layer| layer.get(list)));
-            let value = list_value.and_then(|list| list.items().nth(index));
-            let name = text(value, "name");
-            let part = match list {
-                "state" => DescPart::State { layer, index, name },
-                _ => DescPart::Transition {
-                    layer,
-                    index,
-                    from: text(value, "from"),
-                    to: text(value, "to"),
-                },
+            let value = value.and_then(|layer| layer.get(list)?.items().nth(index));
+            let names = match list {
+                "state" => text(value, "name"),
+                _ => format!("{}\" → \"{}", text(value, "from"), text(value, "to")).into(),
             };
-            (part, 4)
+            (format!("layer \"{name}\", {list} {index} \"{names}\""), 4)
         }
-        ("layer", _) => (DescPart::Layer { index, name }, 2),
-        _ => (DescPart::StateMachine, 0),
+        ("parameter" | "mask" | "layer", _) => (format!("{list} {index} \"{name}\""), 2),
+        _ => ("state machine".into(), 0),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::desc::{MaskDesc, StateMachineDesc};
 use super::machine::{StateMachine, StateMachineClip};
 use super::text::part_of;
-use crate::error::{DescPart, Error, Result};
+use crate::error::{Error, Result};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 use crate::text::{DescText, Fault, MAX_TOML_BYTES, path_text, to_toml};
@@ -67,6 +67,6 @@ impl StateMachineDesc {
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
-        to_toml(self, DescPart::StateMachine, part_of)
+        to_toml(self, "state machine", part_of)
     }
 }

@@ -2,14 +2,14 @@
 
 use super::Write;
 use super::tree::{Step, Tree, Value};
-use crate::error::{DescFault, DescPart, Error, cut, nearest};
+use crate::error::{DescFault, Error, cut, nearest};
 use std::collections::HashMap;
 
 /// The most bytes of a name.
 const MAX_NAME: usize = 256;
 
 /// The part of a description at a path, and the number of steps that lead to it.
-pub(crate) type PartOf = fn(Value<'_>, &[Step<'_>]) -> (DescPart, usize);
+pub(crate) type PartOf = fn(Value<'_>, &[Step<'_>]) -> (String, usize);
 
 /// The location of a part: an element of a list of the description, or of a list of that element.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use super::check::PartOf;
 use super::read::{Read, Write};
 use super::tree::{Kind, Tree, Value, path_text};
-use crate::error::{DescFault, DescPart, Error, LFS_POINTER, Result, cut};
+use crate::error::{DescFault, Error, LFS_POINTER, Result, cut};
 use crate::files::is_lfs_pointer;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ fn add_value(tree: &mut Tree<'static>, at: usize, value: &Spanned<DeValue<'_>>) 
 /// The description as a TOML document. An error names it as `whole`.
 pub(crate) fn to_toml<T: Read + Write + PartialEq>(
     desc: &T,
-    whole: DescPart,
+    whole: &str,
     part_of: PartOf,
 ) -> Result<String> {
     let mut text = String::new();

@@ -4,13 +4,13 @@ use super::desc::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
     RootMotionDesc, SocketDesc,
 };
-use crate::error::{DescPart, cut};
+use crate::error::cut;
 use crate::state_machine::{BlendPointDesc, list_element, part_of as part_of_machine};
 use crate::text::{Kind, Read, ReadFault, Step, Tree, Value, Write, text_serde, text_structs};
 use std::collections::BTreeMap;
 
 /// The part of a description at a path, and the number of steps that lead to it.
-pub(super) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
+pub(super) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (String, usize) {
     if let [Step::Key(key), inner @ ..] = path
         && *key == "state_machine"
         && let Some(machine) = root.get(key)
@@ -23,16 +23,15 @@ pub(super) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
         let value = root.get(list)?.items().nth(index)?;
         let name = |key| value.get(key).and_then(Value::text);
         let name = cut(name("name").or_else(|| name("clip")).unwrap_or_default());
-        Some(match list {
-            "mask" => DescPart::Mask { index, name },
-            "clip" => DescPart::Clip { index, name },
-            "additive" => DescPart::AdditiveClip { index, name },
-            "blend_space" => DescPart::BlendSpace { index, name },
-            "socket" => DescPart::Socket { index, name },
+        let kind = match list {
+            "mask" | "clip" | "socket" => list,
+            "additive" => "additive clip",
+            "blend_space" => "blend space",
             _ => return None,
-        })
+        };
+        Some((format!("{kind} {index} \"{name}\""), 2))
     });
-    part.map_or((DescPart::Animation, 0), |part| (part, 2))
+    part.unwrap_or(("animation".into(), 0))
 }
 
 text_structs! {

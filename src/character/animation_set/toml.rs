@@ -2,7 +2,7 @@
 
 use super::desc::AnimationDesc;
 use super::text::part_of;
-use crate::error::{DescFault, DescPart, Error, Result};
+use crate::error::{DescFault, Error, Result};
 use crate::state_machine::StateMachineDesc;
 use crate::text::{DescText, to_toml};
 
@@ -23,7 +23,7 @@ impl AnimationText {
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
                 let place = (file.into(), u32::try_from(line).ok());
                 let why = DescFault::Invalid("is not UTF-8");
-                Err(Error::description(place, DescPart::Animation, "", why))
+                Err(Error::description(place, "animation", "", why))
             }
         }
     }
@@ -64,6 +64,6 @@ impl AnimationDesc {
     /// as at [`StateMachineDesc::to_toml`].
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
-        to_toml(self, DescPart::Animation, part_of)
+        to_toml(self, "animation", part_of)
     }
 }

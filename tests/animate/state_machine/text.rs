@@ -7,7 +7,7 @@ use crate::reference::rng::Rng;
 use crate::reference::words::{Fails, Says};
 use throng::Error;
 use throng::character::Character;
-use throng::error::{DescFault, DescPart};
+use throng::error::DescFault;
 use throng::state_machine::{StateMachine, StateMachineDesc};
 
 pub(crate) const HERO: &str = include_str!("../../../examples/machine/hero.toml");
@@ -303,11 +303,5 @@ fn texts_without_measure_are_refused() {
         cap: 256,
     };
     assert_eq!((line, *why), (Some(1), cap));
-    assert_eq!(
-        *part,
-        DescPart::Layer {
-            index: 0,
-            name: "l".into()
-        }
-    );
+    assert_eq!(&*part, "layer 0 \"l\"");
 }
