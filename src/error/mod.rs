@@ -22,7 +22,7 @@ pub(crate) use expect::{
 pub(crate) use expect::{expect, expect_frame, expect_placement, spans_space};
 pub use names::Escaped;
 pub(crate) use names::{cut, has_escaped, listed, nearest, nearest_or_id};
-pub use unrepresentable::{PoseAt, Unrepresentable};
+pub use unrepresentable::Unrepresentable;
 #[cfg(feature = "toml")]
 pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

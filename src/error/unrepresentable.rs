@@ -1,6 +1,4 @@
-//! Skinning matrices that a palette's format cannot represent, and their poses.
-
-use super::names::Escaped;
+//! Skinning matrices that a palette's format cannot represent.
 
 /// The reason that a palette's format cannot represent a skinning matrix.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -45,31 +43,4 @@ pub enum Unrepresentable {
         /// The largest of the factors.
         greatest: f32,
     },
-}
-
-/// The pose in which a matrix cannot be represented.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum PoseAt {
-    /// The rest pose.
-    Rest,
-    /// A clip at a time.
-    Clip {
-        /// The clip's name, or empty.
-        name: Box<str>,
-        /// Seconds, in the clip's own time.
-        time_s: f64,
-    },
-    /// A pose that the caller passed.
-    Given,
-}
-
-impl core::fmt::Display for PoseAt {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Rest => f.write_str("the rest pose"),
-            Self::Clip { name, time_s } => write!(f, "clip \"{}\" at {time_s} s", Escaped(name)),
-            Self::Given => f.write_str("the given pose"),
-        }
-    }
 }

@@ -6,7 +6,7 @@ use super::argument::{ArgumentFault, Number};
 use super::asset::{AssetFault, Object};
 use super::names::Escaped;
 use super::place::{Field, IoKind, Location, Name, PathText};
-use super::unrepresentable::{PoseAt, Unrepresentable};
+use super::unrepresentable::Unrepresentable;
 use core::fmt;
 
 /// The reason that a pointer of Git LFS is not read, as the end of a sentence.
@@ -171,9 +171,10 @@ pub enum Error {
     },
     /// A skinning matrix that the palette's format cannot represent.
     #[error(
-        "joint {joint} \"{}\" in {at}: \
+        "joint {joint} \"{}\" in {}: \
          the skinning matrix {why}, which {method} cannot represent",
-        Escaped(name)
+        Escaped(name),
+        Escaped(at)
     )]
     Unrepresentable {
         /// The name of the [`SkinningMethod`](crate::palette::SkinningMethod).
@@ -182,8 +183,8 @@ pub enum Error {
         joint: u16,
         /// The joint's name, or empty.
         name: Box<str>,
-        /// The pose.
-        at: PoseAt,
+        /// The pose: `the rest pose`, `the given pose`, or such as `clip "Walk" at 0.5 s`.
+        at: Box<str>,
         /// The property that the format cannot represent.
         why: Unrepresentable,
     },

@@ -4,7 +4,7 @@ use super::entry::PaletteEntry;
 use super::format::SkinningMethod;
 use super::project::outside;
 use crate::character::Character;
-use crate::error::{Error, PoseAt, Unrepresentable};
+use crate::error::{Error, Unrepresentable};
 use crate::id::Id;
 use crate::mesh::{Aabb, PaletteJoint};
 use crate::skeleton::Joint;
@@ -105,7 +105,7 @@ pub(crate) fn unheld(
     character: &Character,
     method: SkinningMethod,
     joint: Id<Joint>,
-    at: PoseAt,
+    at: impl Into<Box<str>>,
     why: Unrepresentable,
 ) -> Error {
     let joints = character.skeleton().joints();
@@ -116,7 +116,7 @@ pub(crate) fn unheld(
         method: method.name(),
         joint: joint.0,
         name: name.unwrap_or_default(),
-        at,
+        at: at.into(),
         why,
     }
 }

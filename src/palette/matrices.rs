@@ -5,7 +5,7 @@ use super::format::{Mat3x4, PaletteFormat, with_entry};
 use super::held::{Tolerance, unheld};
 use super::write_only::WriteOnly;
 use crate::character::Character;
-use crate::error::{PoseAt, Result, expect_len};
+use crate::error::{Result, expect_len};
 use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::rest_model_pose;
 use glam::Affine3A;
@@ -71,7 +71,7 @@ impl Character {
             None => written,
             Some((joint, why)) => {
                 let method = E::FORMAT.method();
-                Err(unheld(self, method, joint, PoseAt::Given, why))
+                Err(unheld(self, method, joint, "the given pose", why))
             }
         }
     }
@@ -91,7 +91,7 @@ impl Character {
             let fits = tolerance.entry::<E>(entry, &matrix(model, entry));
             fits.map(|_| ()).map_err(|why| {
                 let method = E::FORMAT.method();
-                unheld(self, method, entry.joint, PoseAt::Given, why)
+                unheld(self, method, entry.joint, "the given pose", why)
             })
         })
     }

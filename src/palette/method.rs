@@ -4,7 +4,7 @@ use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, Skinni
 use super::held::{Tolerance, unheld};
 use crate::character::Character;
 use crate::clip::{Clip, CurveClip, TrackValues, put_onto};
-use crate::error::{PoseAt, Result, Unrepresentable};
+use crate::error::{Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
 use glam::Affine3A;
@@ -84,7 +84,7 @@ impl<'a> Check<'a> {
     fn rest(&mut self) -> Result<()> {
         let all: Vec<&PaletteJoint> = self.character.palette().iter().collect();
         self.local.copy_from_slice(&self.rest);
-        self.pose(&all, || PoseAt::Rest)
+        self.pose(&all, || "the rest pose".into())
     }
 
     /// Checks a clip. An additive one is checked on top of the rest pose.
@@ -112,17 +112,13 @@ impl<'a> Check<'a> {
                     *local = put_onto(rest, local);
                 }
             }
-            let at = || PoseAt::Clip {
-                name: name.into(),
-                time_s,
-            };
-            self.pose(&entries, at)?;
+            self.pose(&entries, || format!("clip \"{name}\" at {time_s} s"))?;
         }
         Ok(())
     }
 
     /// Checks `entries` in the local pose.
-    fn pose(&mut self, entries: &[&PaletteJoint], at: impl Fn() -> PoseAt) -> Result<()> {
+    fn pose(&mut self, entries: &[&PaletteJoint], at: impl Fn() -> String) -> Result<()> {
         self.character
             .skeleton()
             .model_pose(&self.local, &mut self.model)?;

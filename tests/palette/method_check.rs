@@ -12,7 +12,7 @@ use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, random, raw};
 use std::collections::BTreeMap;
 use throng::character::Character;
-use throng::error::{PoseAt, Unrepresentable};
+use throng::error::Unrepresentable;
 use throng::glam::{Mat4, Vec3};
 use throng::import::{RawCharacter, RawKeys};
 use throng::palette::{PaletteFormat, SkinningMethod};
@@ -119,15 +119,19 @@ impl Subject<'_> {
     }
 
     /// The skinning matrices of one joint's entries in the pose that an error names.
-    fn named(&self, joint: u16, at: &PoseAt) -> Vec<(usize, M4)> {
+    fn named(&self, joint: u16, at: &str) -> Vec<(usize, M4)> {
         let moments: Vec<_> = match at {
-            PoseAt::Rest => vec![None],
-            PoseAt::Clip { name, time_s } => {
+            "the rest pose" => vec![None],
+            at => {
+                let at = at
+                    .strip_prefix("clip \"")
+                    .and_then(|at| at.strip_suffix(" s"));
+                let (name, time_s) = at.unwrap().rsplit_once("\" at ").unwrap();
+                let time_s: f64 = time_s.parse().unwrap();
                 let clips = self.scene.clips.iter().enumerate();
-                let named = clips.filter(|(_, clip)| *clip.name == **name);
-                named.map(|(index, _)| Some((index, *time_s))).collect()
+                let named = clips.filter(|(_, clip)| *clip.name == *name);
+                named.map(|(index, _)| Some((index, time_s))).collect()
             }
-            other => panic!("{other}"),
         };
         let all = moments
             .into_iter()
