@@ -113,12 +113,12 @@ impl Figure {
     /// The SIMD level of a batch variant, if the CPU supports it.
     fn code(self) -> Option<SimdLevel> {
         let code = match self {
-            Self::Batch | Self::Unpacked => return Some(SimdLevel::best()),
+            Self::Batch | Self::Unpacked => return Some(SimdLevel::default()),
             Self::Avx2 => SimdLevel::Avx2,
             Self::Sse2 => SimdLevel::Sse2,
             Self::Staged | Self::OneByOne | Self::Memcpy => return None,
         };
-        code.is_available().then_some(code)
+        SimdLevel::available().find(|level| *level == code)
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Load {
     pub(crate) instances: Vec<Vec<Sample>>,
     pub(crate) character: Character,
     /// One for each SIMD level, best first.
-    batches: Vec<Batch>,
+    batches: Vec<(SimdLevel, Batch)>,
     unpacked: Batch,
     poser: Poser,
     staged: Staged,
@@ -154,14 +154,14 @@ impl Load {
             (0..blended).map(sample).collect()
         };
         let instances: Vec<Vec<Sample>> = (0..instances).map(samples).collect();
-        let batch = |level| Batch::new(&character, level, &instances);
+        let batch = |level| (level, Batch::new(&character, level, &instances));
         let out = vec![Mat3x4::IDENTITY; instances.len() * character.palette().len()];
         Ok(Self {
             who,
             joints: character.skeleton().len(),
             blended,
             batches: SimdLevel::available().map(batch).collect(),
-            unpacked: Batch::new(&who.character(false)?, SimdLevel::best(), &instances),
+            unpacked: Batch::new(&who.character(false)?, SimdLevel::default(), &instances),
             poser: Poser::new(),
             staged: Staged::new(&character)?,
             copied: out.clone(),
@@ -182,7 +182,7 @@ impl Load {
 
     /// The SIMD level that runs by default.
     pub(crate) fn code(&self) -> SimdLevel {
-        self.batches[0].animator.simd_level()
+        self.batches[0].0
     }
 
     pub(crate) fn run(&mut self, figure: Figure) -> Outcome {
@@ -210,7 +210,7 @@ impl Load {
                 let mut batches = self.batches.iter_mut();
                 let batch = match figure {
                     Figure::Unpacked => Some(&mut self.unpacked),
-                    _ => batches.find(|batch| Some(batch.animator.simd_level()) == level),
+                    _ => batches.find(|it| Some(it.0) == level).map(|it| &mut it.1),
                 };
                 let Batch {
                     animator, actors, ..

@@ -3,7 +3,7 @@
 use crate::frame::Times;
 use crate::load::Kind;
 use crate::{NAME, Outcome, machine};
-use throng::animator::Animator;
+use throng::SimdLevel;
 use throng_standalone::Context;
 
 /// Median and minimum of times.
@@ -75,8 +75,7 @@ impl Row {
 
 /// The machine, and the command of this run.
 pub(crate) fn print_machine(context: &Context) -> Outcome {
-    let character = throng::builtin::mannequin()?.character;
-    let level = Animator::new(&character)?.simd_level();
+    let level = SimdLevel::default();
     println!("\nDevice: {}", context.info);
     println!(
         "CPU: {}, one thread, kernels: {level}, all other code: {}",

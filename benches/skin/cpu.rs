@@ -102,7 +102,6 @@ pub(crate) struct Row {
     pub(crate) influences: usize,
     pub(crate) format: Format,
     pub(crate) vertices: usize,
-    pub(crate) code: &'static str,
     pub(crate) times: [Time; Figure::ALL.len()],
 }
 
@@ -118,7 +117,6 @@ pub(crate) fn compare(rounds: usize, load: &mut Load, format: Format) -> Outcome
         influences: load.influences,
         format,
         vertices: load.vertices(),
-        code: load.skinner.simd_level().name(),
         times: in_turn(rounds, |figure| load.run(Figure::ALL[figure], format))?,
     })
 }

@@ -4,11 +4,15 @@ use crate::cpu::{Figure, INFLUENCES, INSTANCES, Row, Scaling};
 use crate::gpu;
 use crate::load::Format;
 use crate::{NAME, Outcome, bytes, machine};
+use throng::SimdLevel;
 
 pub(crate) fn print(rounds: usize, rows: &[Row], scaling: &Scaling) -> Outcome {
-    let code = rows.first().map_or("none", |row| row.code);
+    let level = match SimdLevel::default() {
+        SimdLevel::Avx512 => SimdLevel::Avx2,
+        level => level,
+    };
     println!(
-        "\nCPU: {}, kernels: {code}, all other code: {}",
+        "\nCPU: {}, kernels: {level}, all other code: {}",
         machine::cpu(),
         machine::vectors()
     );

@@ -382,7 +382,6 @@ impl Animator {
     /// let character = throng::builtin::mannequin()?;
     /// let mut animator = Animator::new(&character)?;
     /// animator.set_simd_level(SimdLevel::Portable)?;
-    /// assert_eq!(animator.simd_level(), SimdLevel::Portable);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
@@ -394,12 +393,6 @@ impl Animator {
         self.schedule.warmed = 0;
         self.warm();
         Ok(())
-    }
-
-    /// The SIMD level that evaluates poses.
-    #[must_use]
-    pub fn simd_level(&self) -> SimdLevel {
-        self.poser.simd_level()
     }
 
     /// The events of the last update, in order of time.

@@ -126,7 +126,7 @@ impl Animator {
         issues: &mut ReplaceIssues,
     ) -> Result<()> {
         let mut fresh = Self::new(character)?;
-        fresh.set_simd_level(self.simd_level())?;
+        fresh.set_simd_level(self.poser.simd_level())?;
         let actors: Vec<u32> = self.actors.ids().map(|id| id.index).collect();
         for index in &actors {
             self.touch(*index);

@@ -14,13 +14,11 @@ macro_rules! kinds {
             $(#[doc = $doc] $kind,)*
         }
 
-        impl ObjectKind {
-            /// The word for it in error messages.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
+        impl core::fmt::Display for ObjectKind {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(match self {
                     $(Self::$kind => $word,)*
-                }
+                })
             }
         }
     };
@@ -68,7 +66,7 @@ impl Object {
 
 impl core::fmt::Display for Object {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.kind.name())?;
+        self.kind.fmt(f)?;
         if let Some(index) = self.index {
             write!(f, " {index}")?;
         }

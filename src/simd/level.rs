@@ -43,15 +43,8 @@ impl SimdLevel {
         Self::ALL.into_iter().filter(own)
     }
 
-    /// The best level that this CPU can run.
-    #[must_use]
-    pub fn best() -> Self {
-        Self::available().next().unwrap_or(Self::Portable)
-    }
-
     /// Returns true if this CPU can run the level.
-    #[must_use]
-    pub fn is_available(self) -> bool {
+    fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
@@ -70,23 +63,24 @@ impl SimdLevel {
             Self::Avx512 | Self::Avx2 => false,
         }
     }
+}
 
-    /// The name of the level in messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Avx512 => "AVX-512",
-            Self::Avx2 => "AVX2 and FMA",
-            Self::Sse2 => "SSE2",
-            Self::Neon => "NEON",
-            Self::Portable => "portable",
-        }
+/// The best level that this CPU can run.
+impl Default for SimdLevel {
+    fn default() -> Self {
+        Self::available().next().unwrap_or(Self::Portable)
     }
 }
 
 impl fmt::Display for SimdLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(match self {
+            Self::Avx512 => "AVX-512",
+            Self::Avx2 => "AVX2 and FMA",
+            Self::Sse2 => "SSE2",
+            Self::Neon => "NEON",
+            Self::Portable => "portable",
+        })
     }
 }
 
@@ -97,7 +91,7 @@ pub(crate) struct Unit(SimdLevel);
 impl Unit {
     /// The best level that this CPU has.
     pub(crate) fn best() -> Self {
-        Self(SimdLevel::best())
+        Self(SimdLevel::default())
     }
 
     /// Creates the proof for this level.

@@ -203,7 +203,7 @@ fn play(character: &Character) {
             });
         }
     }
-    Batch::new(character, SimdLevel::best(), &instances).palettes(Mat3x4::IDENTITY);
+    Batch::new(character, SimdLevel::default(), &instances).palettes(Mat3x4::IDENTITY);
 }
 
 #[test]

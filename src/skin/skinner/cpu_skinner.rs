@@ -88,18 +88,13 @@ impl Skinner {
     /// Selects a SIMD level other than the best.
     ///
     /// The bits of the vertices depend on the level, but on nothing else of the machine.
+    /// [`SimdLevel::Avx512`] runs the code of [`SimdLevel::Avx2`].
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
     pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
         let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
-    }
-
-    /// The SIMD level in use: [`SimdLevel::Avx2`] instead of [`SimdLevel::Avx512`].
-    #[must_use]
-    pub const fn simd_level(&self) -> SimdLevel {
-        super::kernel::level(self.unit)
     }
 
     /// The layout of the output of [`Self::skin`].

@@ -143,7 +143,7 @@ fn palettes_are_those_of_what_plays() {
             records.map(sample).collect::<Vec<_>>()
         };
         let samples: Vec<_> = ids.iter().map(samples).collect();
-        let mut batch = Batch::new(&character, SimdLevel::best(), &samples);
+        let mut batch = Batch::new(&character, SimdLevel::default(), &samples);
         same(&mut animator, &ids, &mut batch, Mat3x4::IDENTITY);
         same(&mut animator, &ids, &mut batch, DualQuat::IDENTITY);
     }

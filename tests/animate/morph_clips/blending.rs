@@ -52,7 +52,7 @@ fn blended(character: &Character, samples: &[Sample]) -> Vec<f64> {
 
 /// The morph weights of an actor that plays the samples.
 fn weights(character: &Character, samples: &[Sample]) -> Vec<f32> {
-    let batch = Batch::new(character, SimdLevel::best(), &[samples]);
+    let batch = Batch::new(character, SimdLevel::default(), &[samples]);
     let mut out = vec![f32::NAN; character.morph_weights().len()];
     let actor = batch.animator.live(batch.actors[0]);
     actor.morph_weights(&mut out).unwrap();
