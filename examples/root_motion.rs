@@ -93,7 +93,7 @@ fn main() -> Result<(), Words> {
         };
         scene.frame(frame)?;
         for event in animator.events() {
-            scene.footfall(event.time_s, animator.event_name(event).as_str())?;
+            scene.footfall(event.time_s, animator.event_name(event))?;
         }
         frame += 1;
     }

@@ -8,7 +8,7 @@
 mod say;
 
 use say::{Words, say};
-use throng::animator::{ActorId, Animator, EventName};
+use throng::animator::{ActorId, AnimationEventKind, Animator};
 use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::state_machine::StateMachineDesc;
@@ -50,13 +50,13 @@ fn main() -> Result<(), Words> {
         let now_s = f64::from(frame) * FRAME_S;
         animator.update(now_s)?;
         for event in animator.events() {
-            let (word, name) = match animator.event_name(event) {
-                EventName::Finished(name) => ("has played", name),
-                EventName::Left(name) => ("leaves", name),
-                EventName::Entered(name) => ("enters", name),
+            let word = match event.kind {
+                AnimationEventKind::Finished { .. } => "has played",
+                AnimationEventKind::Left { .. } => "leaves",
+                AnimationEventKind::Entered { .. } => "enters",
                 _ => continue,
             };
-            let time_s = event.time_s;
+            let (time_s, name) = (event.time_s, animator.event_name(event));
             say(&format!(
                 "{time_s:8.4} s  layer {} {word} \"{name}\"",
                 event.layer

@@ -7,7 +7,7 @@ mod say;
 
 use say::{Words, say};
 use std::time::Instant;
-use throng::animator::{ActorId, Animator, EventName, RootMotionMode};
+use throng::animator::{ActorId, AnimationEventKind, Animator, RootMotionMode};
 use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
 use throng::import::{ImportOptions, RawCharacter};
@@ -40,9 +40,9 @@ fn main() -> Result<(), Words> {
         }
         animator.update(f64::from(tick) * TICK_S)?;
         for event in animator.events() {
-            match animator.event_name(event) {
-                EventName::Event(_) if event.weight > 0.5 => steps += 1,
-                EventName::Entered("stand") => stops += 1,
+            match (event.kind, animator.event_name(event)) {
+                (AnimationEventKind::Clip { .. }, _) if event.weight > 0.5 => steps += 1,
+                (AnimationEventKind::Entered { .. }, "stand") => stops += 1,
                 _ => {}
             }
         }

@@ -116,43 +116,6 @@ pub enum AnimationEventKind {
     },
 }
 
-/// The name of what happened in an event. [`Animator::event_name`](super::Animator::event_name)
-/// returns it.
-///
-/// ```
-/// use throng::animator::{Animator, EventName, Play};
-///
-/// let character = throng::builtin::mannequin()?;
-/// let mut animator = Animator::new(&character)?;
-/// animator.add(Play::new("Wave").once())?;
-/// animator.update(60.0)?;
-/// let names: Vec<_> = animator.events().iter().map(|it| animator.event_name(it)).collect();
-/// assert_eq!(names, [EventName::Finished("Wave")]);
-/// # Ok::<(), throng::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum EventName<'a> {
-    /// The name of a clip's event, of [`AnimationEventKind::Clip`].
-    Event(&'a str),
-    /// The name of a clip, of [`AnimationEventKind::Finished`].
-    Finished(&'a str),
-    /// The name of a state, of [`AnimationEventKind::Left`].
-    Left(&'a str),
-    /// The name of a state, of [`AnimationEventKind::Entered`].
-    Entered(&'a str),
-}
-
-impl<'a> EventName<'a> {
-    /// The name alone.
-    #[must_use]
-    pub const fn as_str(self) -> &'a str {
-        let (Self::Event(name) | Self::Finished(name) | Self::Left(name) | Self::Entered(name)) =
-            self;
-        name
-    }
-}
-
 /// The events of an update, and those already found for the next one.
 #[derive(Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

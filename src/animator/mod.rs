@@ -75,7 +75,7 @@ mod wake;
 mod work;
 
 pub use actor::Actor;
-pub use event::{AnimationEvent, AnimationEventKind, EventName};
+pub use event::{AnimationEvent, AnimationEventKind};
 #[cfg(feature = "vulkan")]
 pub(crate) use instance::PoseChange;
 #[cfg(feature = "vulkan")]
@@ -409,23 +409,35 @@ impl Animator {
         self.queue.left_out()
     }
 
-    /// The name of what happened in an event, by the event's kind.
+    /// The name that belongs to an event: of the clip's event, of the clip that finished, or of the
+    /// state that was left or entered.
+    ///
+    /// ```
+    /// use throng::animator::{Animator, AnimationEventKind, Play};
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// animator.add(Play::new("Wave").once())?;
+    /// animator.update(60.0)?;
+    /// let finished = animator.events().iter().any(|event| {
+    ///     matches!(event.kind, AnimationEventKind::Finished { .. })
+    ///         && animator.event_name(event) == "Wave"
+    /// });
+    /// assert!(finished);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     #[must_use]
-    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> EventName<'_> {
-        let state_name = |state| {
-            let machine = self.library.state_machine();
-            machine.map_or("", |machine| machine.state_name(event.layer, state))
-        };
+    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> &str {
         match event.kind {
-            AnimationEventKind::Clip { event, .. } => {
-                EventName::Event(self.library.set.event_name(event))
-            }
+            AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
             AnimationEventKind::Finished { clip, .. } => {
                 let clip = self.library.clips.get(clip.index());
-                EventName::Finished(clip.map_or("", Clip::name))
+                clip.map_or("", Clip::name)
             }
-            AnimationEventKind::Left { state } => EventName::Left(state_name(state)),
-            AnimationEventKind::Entered { state } => EventName::Entered(state_name(state)),
+            AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
+                let machine = self.library.state_machine();
+                machine.map_or("", |machine| machine.state_name(event.layer, state))
+            }
         }
     }
 

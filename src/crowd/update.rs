@@ -1,7 +1,7 @@
 //! Moves the game of a crowd to a time, and its instances by their root motion; what happened until
 //! then.
 
-use crate::animator::{AnimationEvent, Animator, EventName, check_time};
+use crate::animator::{AnimationEvent, Animator, check_time};
 use crate::crowd::{CharacterId, Crowd, InstanceId};
 #[cfg(doc)]
 use crate::error::Error;
@@ -140,11 +140,11 @@ impl Crowd {
             })
     }
 
-    /// The name of what happened in an event, by the event's kind.
+    /// The name that belongs to an event, as [`Animator::event_name`] says.
     ///
     /// # Errors
     /// [`Error::NotFound`] if the character has been removed.
-    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<&str> {
         let animator = self.animator(CharacterId(event.character))?;
         Ok(animator.event_name(event))
     }

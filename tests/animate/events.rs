@@ -100,7 +100,7 @@ impl Player {
         let events = self.animator.events().iter();
         let event = |event: &throng::AnimationEvent| match event.kind {
             AnimationEventKind::Clip { .. } => {
-                let name = self.animator.event_name(event).as_str().parse().unwrap();
+                let name = self.animator.event_name(event).parse().unwrap();
                 Some((name, from_s + (event.time_s - start_s) * speed))
             }
             _ => None,

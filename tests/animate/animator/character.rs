@@ -40,7 +40,7 @@ fn character(machine: bool) -> Character {
 fn told(animator: &mut Animator, now_s: f64) -> Vec<(String, f64)> {
     animator.update(now_s).unwrap();
     let events = animator.events().iter();
-    let named = events.map(|event| (animator.event_name(event).as_str().to_owned(), event.time_s));
+    let named = events.map(|event| (animator.event_name(event).to_owned(), event.time_s));
     named.collect()
 }
 

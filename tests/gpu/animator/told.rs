@@ -4,7 +4,7 @@ use super::World;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each, placed};
-use throng::animator::{EventName, Play, RootMotionMode};
+use throng::animator::{AnimationEventKind, Play, RootMotionMode};
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::palette::Mat3x4;
 use throng::{CharacterDesc, InstanceId, Spawn};
@@ -16,11 +16,12 @@ type Told = (InstanceId, String, f64);
 fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     let frame = setup.begin(&mut world.crowd, 0, world.now_s);
     let told = frame.events().map(|of| {
-        let kind = match frame.event_name(&of).unwrap() {
-            EventName::Event(name) => name.to_owned(),
-            EventName::Finished(name) => format!("end of {name}"),
-            EventName::Left(name) => format!("left state {name}"),
-            EventName::Entered(name) => format!("entered state {name}"),
+        let name = frame.event_name(&of).unwrap();
+        let kind = match of.kind {
+            AnimationEventKind::Clip { .. } => name.to_owned(),
+            AnimationEventKind::Finished { .. } => format!("end of {name}"),
+            AnimationEventKind::Left { .. } => format!("left state {name}"),
+            AnimationEventKind::Entered { .. } => format!("entered state {name}"),
             other => format!("{other:?}"),
         };
         (of.id, kind, of.time_s)

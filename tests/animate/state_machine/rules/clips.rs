@@ -59,7 +59,7 @@ fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, String)> {
             played.to(start_s + part * (input - start_s));
             for event in played.0.animator.events() {
                 if let AnimationEventKind::Clip { clip, .. } = event.kind {
-                    let name = played.0.animator.event_name(event).as_str();
+                    let name = played.0.animator.event_name(event);
                     heard.push((clip.index(), name.to_owned()));
                 }
             }

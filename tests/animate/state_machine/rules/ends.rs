@@ -3,7 +3,7 @@
 use super::played::{CLIPS, Played, desc, way};
 use crate::reference::rng::Rng;
 use crate::state_machine::made::{self, Driven};
-use throng::animator::{AnimationEvent, AnimationEventKind, EventName};
+use throng::animator::{AnimationEvent, AnimationEventKind};
 use throng::character::{ClipDesc, EventDesc};
 use throng::motion::LoopMode;
 use throng::state_machine::{BlendPointDesc, MotionDesc, StateMachineDesc, TransitionDesc};
@@ -22,11 +22,12 @@ fn heard(played: &mut Played, now_s: f64) -> Vec<(String, f64)> {
     let animator = &mut played.0.animator;
     animator.update(now_s).unwrap();
     let told = animator.events().iter().map(|event| {
-        let what = match animator.event_name(event) {
-            EventName::Event(name) => format!("event {name}"),
-            EventName::Finished(name) => format!("finished {name}"),
-            EventName::Left(name) => format!("left {name}"),
-            EventName::Entered(name) => format!("entered {name}"),
+        let name = animator.event_name(event);
+        let what = match event.kind {
+            AnimationEventKind::Clip { .. } => format!("event {name}"),
+            AnimationEventKind::Finished { .. } => format!("finished {name}"),
+            AnimationEventKind::Left { .. } => format!("left {name}"),
+            AnimationEventKind::Entered { .. } => format!("entered {name}"),
             other => panic!("{other:?}"),
         };
         (what, (event.time_s * 1e9).round() / 1e9)
@@ -116,7 +117,7 @@ fn the_event_names_state_and_clip() {
         let AnimationEventKind::Finished { state, .. } = event.kind else {
             panic!("{event:?}");
         };
-        assert_eq!(animator.event_name(event), EventName::Finished(clip));
+        assert_eq!(animator.event_name(event), clip);
         let machine = animator.state_machine().unwrap();
         assert_eq!(state, Some(machine.state(0, "a").unwrap()));
         assert_eq!(
@@ -223,9 +224,7 @@ fn an_event_at_the_end_comes_before_it() {
             driven.animator.update(end_s + ahead_s).unwrap();
             let animator = &driven.animator;
             let events = animator.events().iter();
-            heard.extend(
-                events.map(|event| (animator.event_name(event).as_str().to_owned(), event.time_s)),
-            );
+            heard.extend(events.map(|event| (animator.event_name(event).to_owned(), event.time_s)));
         }
         let names: Vec<_> = heard.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a", "thud", "a", "a", "b"], "{heard:?}");
