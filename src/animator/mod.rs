@@ -303,14 +303,6 @@ impl Animator {
         self.solvers.add(solver.into(), &self.library.skeleton)
     }
 
-    /// A solver that was added.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) for a solver of another animator.
-    pub fn solver(&self, id: Id<IkSolver>) -> Result<&IkSolver> {
-        self.solvers.get(id)
-    }
-
     /// The state machine of the character.
     ///
     /// # Errors

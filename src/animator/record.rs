@@ -136,8 +136,7 @@ impl PlayRecord {
     }
 
     /// The mask, or `None` if the record affects all joints.
-    #[must_use]
-    pub fn mask(&self) -> Option<Id<Mask>> {
+    pub(crate) fn mask(&self) -> Option<Id<Mask>> {
         (self.mask != Self::NO_MASK).then_some(Id::new(self.mask))
     }
 

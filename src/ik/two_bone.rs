@@ -109,12 +109,6 @@ impl TwoBoneTarget {
             weight: 1.0,
         }
     }
-
-    /// Sets the weight.
-    #[must_use]
-    pub const fn weighted(self, weight: f32) -> Self {
-        Self { weight, ..self }
-    }
 }
 
 impl TwoBone {

@@ -38,7 +38,7 @@ pub(crate) struct SpringState {
     start_s: f64,
     /// The number of steps since then.
     steps: u64,
-    /// False until the first evaluation, and after a reset.
+    /// False until the first evaluation.
     is_ready: bool,
 }
 
@@ -137,11 +137,6 @@ impl SpringState {
         for (_, (now, before)) in rig.links.iter().zip(tails).filter(|it| it.0.center == NONE) {
             (*now, *before) = (shift.point(*now), shift.point(*before));
         }
-    }
-
-    /// Lets chains start anew, in the animated pose of the next evaluation.
-    pub(crate) fn reset(&mut self) {
-        self.is_ready = false;
     }
 
     /// Takes the chains to a time, and changes the pose.

@@ -123,8 +123,7 @@ fn layers_keep_apart_and_ascend() {
     let got: Vec<_> = got.iter().map(|p| (clip(p), p.layer, p.weight)).collect();
     assert_eq!(got, [(0, 0, 0.5), (2, 0, 0.25), (3, 2, 0.5), (1, 2, 0.5)]);
     let actor = animator.live(id);
-    let masks = actor.records().iter();
-    let masks: Vec<_> = masks.map(|record| record.mask()).collect();
+    let masks: Vec<_> = actor.playing().map(|playing| playing.mask).collect();
     assert_eq!(masks, [None, None, Some(Id::new(0)), None]);
     animator.live_mut(id).stop(2, 0.0).unwrap();
     assert!(playing(&animator, id).iter().all(|one| one.layer == 0));

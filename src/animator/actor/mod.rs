@@ -138,8 +138,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     }
 
     /// Returns true if it is in the rest pose, and stays there until it is changed.
-    #[must_use]
-    pub fn is_resting(&self) -> bool {
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn is_resting(&self) -> bool {
         self.state().is_resting(self.animator.now_s)
     }
 
@@ -254,17 +254,9 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// a [gait](crate::character::Character::gait), as the mean over a cycle. The weights and
     /// speeds of the present time are included, and so are pause and time scale. Only layer 0 moves
     /// an actor.
-    #[must_use]
-    pub fn ground_velocity(&self) -> Vec3 {
-        let state = self.state();
-        let velocity = ground_velocity(self.library(), self.records(), self.time_s());
-        (velocity * state.clock.rate()).as_vec3()
-    }
-
-    /// The length of [`Self::ground_velocity`], in metres of character space per second.
     ///
-    /// A character that keeps up with a moving target divides the target's speed by this one. Blend
-    /// spaces and states can do so by themselves:
+    /// A character that keeps up with a moving target divides the target's speed by the length of
+    /// this velocity. Blend spaces and states can do so by themselves:
     /// [`BlendSpaceDesc::ground_speed`](crate::character::BlendSpaceDesc::ground_speed),
     /// [`StateDesc::ground_speed`](crate::state_machine::StateDesc::ground_speed).
     ///
@@ -274,13 +266,15 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// let mut animator = Animator::new(&throng::builtin::mannequin()?.character)?;
     /// let guard = animator.add("Walk")?;
     /// let mut guard = animator.actor_mut(guard)?;
-    /// guard.set_speed(0, 1.5 / f64::from(guard.ground_speed()))?;
-    /// assert!((guard.ground_speed() - 1.5).abs() < 1e-6);
+    /// guard.set_speed(0, 1.5 / f64::from(guard.ground_velocity().length()))?;
+    /// assert!((guard.ground_velocity().length() - 1.5).abs() < 1e-6);
     /// # Ok::<(), throng::Error>(())
     /// ```
     #[must_use]
-    pub fn ground_speed(&self) -> f32 {
-        self.ground_velocity().length()
+    pub fn ground_velocity(&self) -> Vec3 {
+        let state = self.state();
+        let velocity = ground_velocity(self.library(), self.records(), self.time_s());
+        (velocity * state.clock.rate()).as_vec3()
     }
 
     /// The pose that the caller set, as it was given, with rotations of unit length.

@@ -127,7 +127,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// // Speed up at once, then slow to a stop over half a second.
     /// let mut guard = animator.actor_mut(guard)?;
     /// guard.set_blend_position(0, 2.0, 0.0)?;
-    /// assert!((guard.ground_speed() - 2.0).abs() < 1e-5);
+    /// assert!((guard.ground_velocity().length() - 2.0).abs() < 1e-5);
     /// guard.set_blend_position(0, 0.0, 0.5)?;
     /// # Ok::<(), throng::Error>(())
     /// ```

@@ -219,14 +219,10 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// Sets how its spring bones swing, if its character has any.
     ///
     /// It is [`SpringMode::Picture`] at first. Those that start to swing start in the animated
-    /// pose. Actors far away cost less with [`SpringMode::Off`].
+    /// pose, so switching them off and on lets them start anew. Actors far away cost less with
+    /// [`SpringMode::Off`].
     pub fn set_springs(&mut self, mode: SpringMode) {
         self.animator.set_springs(self.id.index, mode);
         self.animator.changed(self.id.index);
-    }
-
-    /// Lets its spring bones start anew, in its animated pose.
-    pub fn reset_springs(&mut self) {
-        self.animator.parts(self.id.index).actor.springs.reset();
     }
 }

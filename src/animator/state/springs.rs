@@ -115,12 +115,6 @@ impl Springs {
     }
 
     /// Starts anew in the pose of the next evaluation.
-    pub(crate) fn reset(&mut self) {
-        for state in self.states() {
-            state.reset();
-        }
-    }
-
     fn states(&mut self) -> impl Iterator<Item = &mut SpringState> {
         let states = self.0.as_deref_mut().into_iter();
         let states = states.flat_map(|states| [&mut states.game, &mut states.shown]);

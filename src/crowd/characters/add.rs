@@ -10,7 +10,7 @@ use crate::crowd::memory::retire::Retired;
 use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{Features, Gpu, Guard, MemoryAllocator, SkinnedMesh, Upload};
-use crate::id::{Id, unknown};
+use crate::id::Id;
 use core::cell::RefCell;
 use std::sync::Arc;
 
@@ -211,20 +211,6 @@ impl Crowd {
     pub fn characters(&self) -> impl Iterator<Item = CharacterId> + '_ {
         let all = self.scene.characters.iter();
         all.map(|(index, _)| CharacterId(index))
-    }
-
-    /// The first character with this [name](Character::name).
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`], with the names that exist.
-    pub fn find_character(&self, name: &str) -> Result<CharacterId> {
-        let characters = self.scene.characters.iter();
-        let mut named = characters.filter(|(_, it)| it.rig.name() == name);
-        let found = named.next().map(|(id, _)| CharacterId(id));
-        found.ok_or_else(|| {
-            let known = self.scene.characters.iter();
-            unknown("character", name, known.map(|(_, it)| it.rig.name()))
-        })
     }
 
     /// A character's data on the GPU.

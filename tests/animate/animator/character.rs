@@ -136,7 +136,7 @@ fn palettes_are_those_of_what_plays() {
                     clip,
                     time_s: record.clip_time_s(now_s, duration_s),
                     weight: record.weight_at(now_s),
-                    mask: record.mask(),
+                    mask: (record.mask != PlayRecord::NO_MASK).then_some(Id::new(record.mask)),
                     layer: record.layer,
                 }
             };

@@ -15,7 +15,6 @@ fn what_plays_and_where_can_be_read() {
     let world = world();
     let mut animator = world.animator();
     let solver = animator.add_solver(arm(world)).unwrap();
-    assert!(animator.solver(solver).is_ok());
     let id = animator.add(Play::blend_space("line").at(1.0)).unwrap();
     animator.update(1.5).unwrap();
     let mut actor = animator.live_mut(id);

@@ -228,7 +228,10 @@ fn command(
             })
         }
         20 => {
-            let target = TwoBoneTarget::at(Vec3::splat(float(rng))).weighted(float(rng));
+            let target = TwoBoneTarget {
+                weight: float(rng),
+                ..TwoBoneTarget::at(Vec3::splat(float(rng)))
+            };
             let solver = one_of(rng, &strange.solvers);
             animator.on(actor, |mut it| {
                 it.set_target(solver, IkTarget::TwoBone(target), float(rng))

@@ -71,14 +71,17 @@ fn targets_fade_in_and_out() {
         .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
-    let reach = TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4)).weighted(0.8);
+    let reach = |weight| TwoBoneTarget {
+        weight,
+        ..TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4))
+    };
     animator
         .live_mut(id)
         .set_target(look, IkTarget::Aim(at), 0.0)
         .unwrap();
     animator
         .live_mut(id)
-        .set_target(solver, IkTarget::TwoBone(reach), 0.5)
+        .set_target(solver, IkTarget::TwoBone(reach(0.8)), 0.5)
         .unwrap();
     let mut moved = 0.0_f32;
     for frame in 1..=80 {
@@ -96,7 +99,7 @@ fn targets_fade_in_and_out() {
         let before = model[usize::from(arm.end)].translation;
         // In the order in which the solvers were added.
         if weight > 0.0 {
-            let target = reach.weighted(0.8 * weight);
+            let target = reach(0.8 * weight);
             let pose = (&mut local[..], &mut model[..]);
             arm.solve(&skeleton, &target, pose).unwrap();
         }

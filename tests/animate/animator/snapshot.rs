@@ -144,8 +144,7 @@ pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
         }
         10 => actor.set_transform(&transform(rng)).unwrap(),
         11 => actor.teleport(&transform(rng)).unwrap(),
-        12 if rng.chance(3) => actor.set_springs(MODES[rng.below(3)]),
-        12 => actor.reset_springs(),
+        12 => actor.set_springs(MODES[rng.below(3)]),
         13 => {
             let mut model = vec![Affine3A::IDENTITY; character().skeleton().len()];
             model.fill_with(|| transform(rng));

@@ -209,7 +209,10 @@ fn weights_of_targets_are_refused() {
     let skeleton = chain(4).skeleton().clone();
     let chain = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
     for weight in NOT_A_PART {
-        let target = TwoBoneTarget::at(Vec3::Y).weighted(weight);
+        let target = TwoBoneTarget {
+            weight,
+            ..TwoBoneTarget::at(Vec3::Y)
+        };
         let said = refused(format_args!("two bones: {weight}"), &bone, &target).to_string();
         said.says("…TwoBoneTarget::weight…");
         let target = AimTarget {

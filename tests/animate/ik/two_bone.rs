@@ -247,13 +247,14 @@ fn weights_blend_the_rotations() {
             ..TwoBoneTarget::at(narrow(body.reachable(&mut rng)))
         };
         let (before, model, job) = (body.local.clone(), body.model.clone(), job(&body));
-        solve(&mut body, &job, &target.weighted(0.0));
+        let weighted = |weight| TwoBoneTarget { weight, ..target };
+        solve(&mut body, &job, &weighted(0.0));
         assert_eq!(body.local, before);
         assert_eq!(body.model, model);
         // Without a rotation of its own, the end keeps its bits.
         let free = TwoBoneTarget {
             rotation: None,
-            ..target.weighted(0.3)
+            ..weighted(0.3)
         };
         solve(&mut body, &job, &free);
         let end = usize::from(body.limb[2]);
@@ -265,7 +266,7 @@ fn weights_blend_the_rotations() {
         for weight in [0.5_f32, 0.1, 0.97] {
             body.local.copy_from_slice(&before);
             body.compose();
-            solve(&mut body, &job, &target.weighted(weight));
+            solve(&mut body, &job, &weighted(weight));
             body.assert_only_turned(&before);
             for ((now, from), to) in body.local.iter().zip(&before).zip(&full) {
                 let (from, to) = (wide4(from.rotation), wide4(to.rotation));

@@ -121,9 +121,9 @@ fn blends_move_at_their_weighted_velocity() {
     }
     let mut actor = animator.live_mut(id);
     actor.set_time_scale(2.0).unwrap();
-    assert!((f64::from(actor.ground_speed()) - 2.0 * run.length()).abs() < 1e-6);
+    assert!((f64::from(actor.ground_velocity().length()) - 2.0 * run.length()).abs() < 1e-6);
     actor.set_paused(true);
-    assert_eq!(actor.ground_speed(), 0.0);
+    assert_eq!(actor.ground_velocity().length(), 0.0);
 }
 
 /// The velocity of a clip whose motion was extracted is the mean over a cycle.

@@ -137,7 +137,7 @@ fn wanted(animator: &Animator, [blended, driven]: [ActorId; 2]) -> [f64; 2] {
 }
 
 fn ground_speeds(animator: &Animator, ids: [ActorId; 2]) -> [f64; 2] {
-    ids.map(|id| animator.live(id).ground_speed().into())
+    ids.map(|id| animator.live(id).ground_velocity().length().into())
 }
 
 #[track_caller]
@@ -270,7 +270,7 @@ fn the_own_speed_multiplies() {
     for speed in [2.0, -0.5] {
         let mut actor = animator.live_mut(blended);
         actor.set_speed(0, speed).unwrap();
-        let got = f64::from(actor.ground_speed());
+        let got = f64::from(actor.ground_velocity().length());
         let wanted = f64::from(middle) * speed.abs();
         assert!((got - wanted).abs() <= ROUNDING * wanted, "{got} {wanted}");
     }

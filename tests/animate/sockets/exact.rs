@@ -6,7 +6,8 @@ use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
-use throng::animator::{ActorId, Animator, Play};
+use throng::Id;
+use throng::animator::{ActorId, Animator, Play, PlayRecord};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::Clip;
 use throng::glam::Vec3;
@@ -124,7 +125,7 @@ impl Load {
                 clip,
                 time_s: record.clip_time_s(time_s, self.clips()[clip].duration_s()),
                 weight: record.weight_at(time_s),
-                mask: record.mask(),
+                mask: (record.mask != PlayRecord::NO_MASK).then_some(Id::new(record.mask)),
                 layer: record.layer,
             }
         });

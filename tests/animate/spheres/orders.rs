@@ -12,16 +12,8 @@ use throng::ik::{AimTarget, ChainTarget, FeetTarget, GroundHit, Pole, TwoBoneTar
 /// Gives an actor a random command.
 pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character, rng: &mut Rng) {
     let size = character.rest_bounds().size().length();
-    let solvers = (0..4).map(Id::<IkSolver>::new);
-    let solvers: Vec<_> = solvers.filter(|id| animator.solver(*id).is_ok()).collect();
-    let kind = match solvers.get(rng.below(4)) {
-        Some(id) => animator
-            .solver(*id)
-            .ok()
-            .cloned()
-            .map(|solver| (*id, solver)),
-        None => None,
-    };
+    // Not all animators have four.
+    let solver = Id::<IkSolver>::new(rng.below(4) as u16);
     let mut actor = animator.live_mut(id);
     let fade_s = if rng.chance(3) {
         0.0
@@ -30,18 +22,12 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
     };
     match rng.below(16) {
         0 | 1 => {
-            if let Some((id, solver)) = kind {
-                let at = rng.vector(-1.0, 1.0) * size;
-                actor
-                    .set_target(id, target(&solver, at, rng), fade_s)
-                    .unwrap();
-            }
+            // A solver takes the targets of its kind alone.
+            let targets = targets(rng.vector(-1.0, 1.0) * size, rng);
+            let set = targets.map(|target| actor.set_target(solver, target, fade_s));
+            assert!(set.iter().flatten().count() <= 1);
         }
-        2 => {
-            if let Some((id, _)) = kind {
-                actor.clear_target(id, fade_s).unwrap();
-            }
-        }
+        2 => actor.clear_target(solver, fade_s).unwrap(),
         3 => {
             let mut local = character.skeleton().rest_pose();
             for joint in &mut local {
@@ -95,23 +81,22 @@ fn show(rng: &mut Rng, fade_s: f32) -> ShowPose<'static> {
     }
 }
 
-fn target(solver: &IkSolver, at: Vec3, rng: &mut Rng) -> IkTarget {
-    match solver {
-        IkSolver::Aim(_) => AimTarget::at(at).into(),
-        IkSolver::Chain(_) => ChainTarget::at(at).into(),
-        IkSolver::Feet(_) => {
-            let normal = (Vec3::Y + rng.vector(-0.6, 0.6)).normalize();
-            let point = Vec3::Y * rng.range(-0.8, 0.8);
-            FeetTarget::on(&[Some(GroundHit { point, normal })]).into()
-        }
-        _ => TwoBoneTarget {
-            rotation: rng.chance(2).then(|| rng.rotation()),
-            pole: Pole::Direction(rng.direction()),
-            twist_rad: rng.range(-3.0, 3.0),
-            ..TwoBoneTarget::at(at)
-        }
-        .into(),
-    }
+/// A target of each kind.
+fn targets(at: Vec3, rng: &mut Rng) -> [IkTarget; 4] {
+    let normal = (Vec3::Y + rng.vector(-0.6, 0.6)).normalize();
+    let point = Vec3::Y * rng.range(-0.8, 0.8);
+    let limb = TwoBoneTarget {
+        rotation: rng.chance(2).then(|| rng.rotation()),
+        pole: Pole::Direction(rng.direction()),
+        twist_rad: rng.range(-3.0, 3.0),
+        ..TwoBoneTarget::at(at)
+    };
+    [
+        limb.into(),
+        AimTarget::at(at).into(),
+        ChainTarget::at(at).into(),
+        FeetTarget::on(&[Some(GroundHit { point, normal })]).into(),
+    ]
 }
 
 fn play(animator: &mut Animator, id: ActorId, character: &Character, rng: &mut Rng, fade_s: f32) {

@@ -66,7 +66,8 @@ impl Model {
         let mut all = BTreeMap::new();
         for (member, (world, bound)) in of_kind {
             let mut cpu = rest.clone();
-            let plays = !animator.live(member.actor).is_resting();
+            let actor = animator.live(member.actor);
+            let plays = !actor.records().is_empty() || actor.pose_version().is_none();
             if member.mixed && plays {
                 let to = WriteOnly::from(&mut cpu);
                 animator.palettes(&[member.actor], to).unwrap();

@@ -2,7 +2,7 @@
 
 use super::played::{CLIPS, Played, desc, way};
 use crate::state_machine::made::{self, Driven};
-use throng::animator::AnimationEventKind;
+use throng::animator::{AnimationEventKind, PlayRecord};
 use throng::character::{ClipDesc, EventDesc};
 use throng::motion::LoopMode;
 use throng::state_machine::{
@@ -108,9 +108,12 @@ fn masks_and_layers_reach_the_samples() {
     let [idle, waving] = handle.records() else {
         panic!("{:?}", handle.records());
     };
-    assert_eq!((idle.clip, idle.mask(), idle.layer), (0, None, 0));
+    assert_eq!(
+        (idle.clip, idle.mask, idle.layer),
+        (0, PlayRecord::NO_MASK, 0)
+    );
     assert_eq!((waving.clip, waving.layer), (3, 1));
-    let weights = &character.masks()[waving.mask().unwrap().index()].weights;
+    let weights = &character.masks()[usize::from(waving.mask)].weights;
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(
         [of("Hips"), of("LeftFoot"), of("Head"), of("RightHand")],
