@@ -144,6 +144,28 @@ impl<T> From<Id<T>> for usize {
     }
 }
 
+/// The ids of a table with gaps, and the number of those that are left.
+pub(crate) struct Ids<I> {
+    pub(crate) ids: I,
+    pub(crate) left: usize,
+}
+
+impl<I: Iterator> Iterator for Ids<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let id = self.ids.next()?;
+        self.left -= 1;
+        Some(id)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Ids<I> {}
+
 /// Finds the first of `names` that is exactly `name`. `what` is the word for it in the error.
 pub(crate) fn find<'a, T>(
     what: &'static str,

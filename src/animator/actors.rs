@@ -9,6 +9,7 @@ use crate::animator::{ActorId, PlayRecord};
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_index};
 use crate::grow::reserve_all;
+use crate::id::Ids;
 use crate::mesh::Sphere;
 use crate::motion::Inertialisation;
 use crate::skeleton::Shift;
@@ -412,8 +413,11 @@ impl Actors {
         self.list.get(index as usize)?.id(index)
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = ActorId> + '_ {
-        (0..self.list.len() as u32).filter_map(|index| self.id(index))
+    pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = ActorId> + '_ {
+        Ids {
+            ids: (0..self.list.len() as u32).filter_map(|index| self.id(index)),
+            left: self.len(),
+        }
     }
 }
 

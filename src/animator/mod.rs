@@ -265,26 +265,8 @@ impl Animator {
         Ok(())
     }
 
-    /// Returns true if the actor is alive.
-    #[must_use]
-    pub fn is_alive(&self, id: ActorId) -> bool {
-        self.actors.check(id).is_ok()
-    }
-
-    /// The number of actors.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.actors.len()
-    }
-
-    /// Returns true if there are no actors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The ids of all actors, ascending by index.
-    pub fn actors(&self) -> impl Iterator<Item = ActorId> + '_ {
+    pub fn actors(&self) -> impl ExactSizeIterator<Item = ActorId> + '_ {
         self.actors.ids()
     }
 

@@ -341,7 +341,7 @@ fn spawning_is_the_same_as_calling() {
         assert!(to.parent == parent && to.outlives_parent);
         assert!(it.is_paused() && it.time_scale() == 0.5);
 
-        let count = stage.crowd.len();
+        let count = stage.crowd.instances().len();
         let wrong = [
             Spawn {
                 hidden_parts: &["belly".into()],
@@ -370,7 +370,7 @@ fn spawning_is_the_same_as_calling() {
         ];
         for wrong in wrong {
             assert!(stage.crowd.spawn(kind, &wrong).is_err());
-            assert_eq!(stage.crowd.len(), count);
+            assert_eq!(stage.crowd.instances().len(), count);
         }
         stage.destroy(setup);
     });

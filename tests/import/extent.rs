@@ -225,7 +225,7 @@ fn expect_finite(character: &Character, what: &str) {
     let actor = animator.add(Play::REST).unwrap();
     for clip in clips.clone() {
         let alone = animator.add(Play::new(Id::new(clip))).unwrap();
-        assert!(animator.is_alive(alone));
+        assert!(animator.actor(alone).is_ok());
         let mut all = animator.live_mut(actor);
         all.play(Play::new(Id::new(clip)).layer(clip as u8))
             .unwrap();

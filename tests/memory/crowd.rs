@@ -100,7 +100,7 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
     for number in 0..count {
         let id = ids[load.character(number)];
         if let Some(step) = load.step
-            && crowd.len() == crowd.capacity().instances as usize
+            && crowd.instances().len() == crowd.capacity().instances as usize
         {
             grow(context, &mut crowd, id, step);
         }

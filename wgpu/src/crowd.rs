@@ -309,7 +309,7 @@ impl fmt::Debug for Crowd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Crowd")
             .field("gpu", &self.gpu)
-            .field("instances", &self.inner.len())
+            .field("instances", &self.inner.instances().len())
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! fn read(crowd: &throng_wgpu::Crowd, frame: &throng_wgpu::Frame<'_>) {
-//!     (crowd.len(), crowd.time_s(), frame.stats());
+//!     (crowd.instances().len(), crowd.time_s(), frame.stats());
 //! }
 //! ```
 //!

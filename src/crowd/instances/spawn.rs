@@ -265,26 +265,8 @@ impl Crowd {
         self.animators[character].remove(actor)
     }
 
-    /// Returns true if the instance is alive.
-    #[must_use]
-    pub fn is_alive(&self, id: InstanceId) -> bool {
-        self.scene.instances.get(id).is_ok()
-    }
-
-    /// The number of living instances.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.scene.instances.len()
-    }
-
-    /// Returns true if no instance is alive.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// All instances that are alive, in the order of the instance table.
-    pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
+    pub fn instances(&self) -> impl ExactSizeIterator<Item = InstanceId> + '_ {
         self.scene.instances.ids()
     }
 

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, expect_index};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::{GpuInstance, limit};
 use crate::grow::reserve_all;
+use crate::id::Ids;
 use core::ops::{Index, IndexMut};
 
 /// The CPU copy of the instance table.
@@ -253,8 +254,11 @@ impl Instances {
     }
 
     /// The ids of all living instances, in the order of the table.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        (0..self.states.len() as u32).filter_map(|index| self.id(index))
+    pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = InstanceId> + '_ {
+        Ids {
+            ids: (0..self.states.len() as u32).filter_map(|index| self.id(index)),
+            left: self.len(),
+        }
     }
 
     /// The length of the table that a frame has uploaded, and the number of indices that any frame

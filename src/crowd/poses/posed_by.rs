@@ -23,7 +23,7 @@ impl Crowd {
     ///         let free = [PosedBy::Gpu, PosedBy::Cpu(CpuReason::Rest)];
     ///         count += usize::from(free.contains(&crowd.posed_by(id)?));
     ///     }
-    ///     Ok(count as f32 / crowd.len().max(1) as f32)
+    ///     Ok(count as f32 / crowd.instances().len().max(1) as f32)
     /// }
     /// ```
     ///

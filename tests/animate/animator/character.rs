@@ -173,7 +173,10 @@ fn actors_come_and_go() {
         animator.remove(first).is_err() && animator.on(first, |mut it| it.play("Run")).is_err()
     );
     assert_eq!(
-        (animator.len(), animator.actors().collect::<Vec<_>>()),
+        (
+            animator.actors().len(),
+            animator.actors().collect::<Vec<_>>()
+        ),
         (1, vec![second])
     );
     animator

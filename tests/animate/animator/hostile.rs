@@ -357,13 +357,13 @@ fn run(
                 }
             }
         }
-        if animator.len() > 12 {
+        if animator.actors().len() > 12 {
             let all: Vec<_> = animator.actors().collect();
             for id in all.iter().step_by(2) {
                 animator.remove(*id).unwrap();
             }
         }
-        if rng.chance(50) && animator.is_alive(watched) {
+        if rng.chance(50) && animator.actor(watched).is_ok() {
             animator.local_poses(&[watched], &mut local).unwrap();
             let to = WriteOnly::from(&mut palette);
             animator.palettes(&[watched], to).unwrap();
@@ -433,5 +433,6 @@ fn wrong_values_are_named() {
     }
     assert_eq!(state(&animator, id), before);
     assert_eq!(animator.now_s(), 0.5);
-    assert!(!animator.is_alive(gone) && animator.is_alive(id) && animator.len() == 2);
+    assert!(animator.actor(gone).is_err() && animator.actor(id).is_ok());
+    assert_eq!(animator.actors().len(), 2);
 }

@@ -286,7 +286,7 @@ fn what_is_gone_is_listed_and_ends() {
     let status = animator.live(driven).layer_status(0).unwrap();
     assert_eq!(machine.state_name(0, status.state), "stand");
     animator.update(6.0).unwrap();
-    let count = after.skeleton().len() * animator.len();
+    let count = after.skeleton().len() * animator.actors().len();
     assert_eq!(poses(&mut animator, after.skeleton().len()).len(), count);
 }
 

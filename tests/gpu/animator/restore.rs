@@ -251,7 +251,7 @@ fn a_crowd_without_room_or_characters_refuses() {
             let full = matches!(error, Error::Capacity { what, asked: 6, cap: 3 }
                 if what.starts_with("instances"));
             assert!(full, "{error}");
-            assert!(small.is_alive(id) && small.len() == 1);
+            assert!(small.instances().eq([id]));
             end(setup, small);
 
             let value = serde_json::to_value(&saved).unwrap();

@@ -273,7 +273,7 @@ impl Model {
 
     fn touch_the_dead(&mut self, crowd: &mut Crowd) {
         let id = self.dead[self.rng.below(self.dead.len())];
-        assert!(!crowd.is_alive(id));
+        assert!(crowd.instance(id).is_err());
         let attached = self.members.first().map(|parent| {
             let to = Attachment::new(id, Id::<Joint>::new(0));
             crowd.live_mut(parent.id).attach_to(to)
@@ -343,7 +343,7 @@ impl Model {
             "attach" => self.attach(crowd),
             _ => {}
         }
-        assert_eq!(crowd.len(), self.members.len());
+        assert_eq!(crowd.instances().len(), self.members.len());
         let all: BTreeSet<u32> = crowd
             .instances()
             .map(|id| crowd.live(id).table_index())
