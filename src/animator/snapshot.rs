@@ -211,15 +211,9 @@ impl Rows {
     }
 }
 
+#[cfg(feature = "vulkan")]
 impl AnimatorSnapshot {
-    /// The time of the animator, in seconds.
-    #[must_use]
-    pub fn now_s(&self) -> f64 {
-        self.rows.now_s
-    }
-
     /// A snapshot without actors at a time.
-    #[cfg(feature = "vulkan")]
     pub(crate) fn empty(now_s: f64) -> Self {
         let mut empty = Self::default();
         empty.rows.now_s = now_s;
@@ -227,13 +221,11 @@ impl AnimatorSnapshot {
     }
 
     /// The id of the living actor at an index.
-    #[cfg(feature = "vulkan")]
     pub(crate) fn actor(&self, index: u32) -> Option<ActorId> {
         self.rows.list.get(index as usize)?.id(index)
     }
 
     /// The number of actors.
-    #[cfg(feature = "vulkan")]
     pub(crate) fn len(&self) -> usize {
         self.rows.list.len().saturating_sub(self.free.len())
     }

@@ -25,11 +25,11 @@ impl Crowd {
     /// then, so ids of the time that was undone can name others.
     ///
     /// # Time
-    /// The crowd's time is then [`CrowdSnapshot::time_s`]. Let the clock that [`Crowd::update`]
-    /// gets go on from there: set it to that time, and add the length of each step as before. If it
-    /// does not, the next update plays everything between the two times at once, with all events.
-    /// To go on at another time of the clock, restore the instances one by one with
-    /// [`Instance::restore`], which moves them to the crowd's present.
+    /// The crowd's time ([`Crowd::time_s`]) is then that of the snapshot. Let the clock that
+    /// [`Crowd::update`] gets go on from there: set it to that time, and add the length of each
+    /// step as before. If it does not, the next update plays everything between the two times at
+    /// once, with all events. To go on at another time of the clock, restore the instances one by
+    /// one with [`Instance::restore`], which moves them to the crowd's present.
     ///
     /// # Origin
     /// [`Crowd::origin`] stays, and positions are taken to it from that of the snapshot

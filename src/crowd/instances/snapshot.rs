@@ -31,13 +31,14 @@ use glam::DVec3;
 /// /// Goes back, and returns the time from which the engine's clock must go on.
 /// fn load(crowd: &mut Crowd, saved: &CrowdSnapshot) -> Result<f64> {
 ///     crowd.restore(saved)?;
-///     Ok(saved.time_s())
+///     Ok(crowd.time_s())
 /// }
 /// ```
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias("save", "saved game", "rollback", "replay"))]
 pub struct CrowdSnapshot {
+    /// The time of the last [`Crowd::update`] before it was taken, in seconds.
     pub(super) time_s: f64,
     /// That of the crowd then.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -157,12 +158,6 @@ fn mark(flags: &mut [u8], index: u32, flag: u8) -> bool {
 }
 
 impl CrowdSnapshot {
-    /// The time of the last [`Crowd::update`] before it was taken, in seconds.
-    #[must_use]
-    pub fn time_s(&self) -> f64 {
-        self.time_s
-    }
-
     /// A sum of what decides the ids of instances and of those that are spawned later.
     ///
     /// With altered generations, an id that the game holds could name another instance.

@@ -97,8 +97,8 @@ impl Model {
 
     /// Keeps a snapshot.
     pub(super) fn save(&mut self, crowd: &Crowd) {
-        let crowd = crowd.snapshot();
         assert_eq!(crowd.time_s(), self.now_s);
+        let crowd = crowd.snapshot();
         self.saved.push(Saved {
             crowd,
             versions: self.versions.clone(),

@@ -35,7 +35,7 @@ impl World {
                 None => (self.keys, false),
             };
         }
-        Some(moment.crowd.time_s())
+        Some(self.crowd.time_s())
     }
 
     /// Removes a character that has no instances, and adds it again.
