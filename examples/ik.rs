@@ -23,7 +23,7 @@ use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::ik::{
-    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone, TwoBoneTarget,
+    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
 
@@ -80,13 +80,11 @@ impl Solvers {
             Ok::<_, throng::Error>(TwoBone::new(joint(first)?, joint(middle)?, joint(last)?))
         };
         let leg = |hip, knee, ankle| {
-            Ok::<_, throng::Error>(Leg {
-                bones: TwoBone {
-                    soften: 0.02,
-                    ..bones(hip, knee, ankle)?
-                },
-                ankle_m: ANKLE_M,
-            })
+            let bones = TwoBone {
+                soften: 0.02,
+                ..bones(hip, knee, ankle)?
+            };
+            Ok::<_, throng::Error>((bones, ANKLE_M))
         };
         let legs = vec![
             leg("LeftUpperLeg", "LeftLowerLeg", FEET[0])?,

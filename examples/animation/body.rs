@@ -2,9 +2,7 @@
 
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{Vec3, vec3};
-use throng::ik::{
-    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
-};
+use throng::ik::{Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, TwoBone, TwoBoneTarget};
 use throng::import::ImportOptions;
 use throng::{CharacterId, Crowd, Id, IkSolver, InstanceId, Play, Result};
 
@@ -40,10 +38,7 @@ impl Solvers {
                 ..TwoBone::new(joint(first)?, joint(middle)?, joint(last)?)
             })
         };
-        let leg = |names| {
-            let (bones, ankle_m) = (bones(names)?, 0.08);
-            Result::Ok(Leg { bones, ankle_m })
-        };
+        let leg = |names| Result::Ok((bones(names)?, 0.08));
         let neck = vec![
             (joint("Chest")?, 0.2),
             (joint("Neck")?, 0.3),

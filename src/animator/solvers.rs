@@ -141,8 +141,8 @@ impl IkSolver {
             }
             Self::Feet(it) => {
                 it.pelvis = joint(it.pelvis)?;
-                for leg in &mut it.legs {
-                    leg.bones = bones(&leg.bones)?;
+                for (leg, _) in &mut it.legs {
+                    *leg = bones(leg)?;
                 }
             }
         }
@@ -155,7 +155,7 @@ impl IkSolver {
             Self::TwoBone(it) => bones(it),
             Self::Aim(it) => it.joints.iter().for_each(|at| each(at.0)),
             Self::Chain(it) => it.joints.iter().for_each(|at| each(at.0)),
-            Self::Feet(it) => it.legs.iter().for_each(|leg| bones(&leg.bones)),
+            Self::Feet(it) => it.legs.iter().for_each(|(leg, _)| bones(leg)),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::job::IkJob;
 use super::limit::JointLimit;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
 use glam::Vec3;
@@ -93,6 +95,8 @@ impl IkChain {
 
     /// Creates a chain of all joints from `root` down to `tip`, without limits.
     ///
+    /// For a limit, change the second part of an element of [`Self::joints`].
+    ///
     /// The tolerance is 1 mm, with at most 32 iterations.
     ///
     /// # Errors
@@ -117,17 +121,5 @@ impl IkChain {
         };
         chain.validate(skeleton)?;
         Ok(chain)
-    }
-
-    /// Sets the limit of one of the chain's joints.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if the joint is not part of the chain.
-    pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
-        let count = self.joints.len();
-        let own = self.joints.iter_mut().find(|own| own.0 == joint);
-        let own = own.ok_or(Error::not_found("joint of the chain", joint.into(), count))?;
-        own.1 = limit;
-        Ok(self)
     }
 }

@@ -16,17 +16,6 @@ const FARTHEST_M: f32 = 1e6;
 /// The least cosine of a slope.
 const LEAST_ACROSS: f32 = 0.1;
 
-/// A leg: its joints and the height of its ankle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Leg {
-    /// Hip, knee and ankle, with the knee's hinge and the softening.
-    pub bones: TwoBone,
-    /// Height of the ankle above the sole of a flat foot.
-    ///
-    /// In metres of character space, 0..=10⁶.
-    pub ankle_m: f32,
-}
-
 /// Places the feet of a character on uneven ground.
 ///
 /// The character must have been animated on flat ground. The caller gives the ground under each
@@ -40,14 +29,14 @@ pub struct Leg {
 /// ```
 /// use throng::animator::{Animator, Play};
 /// use throng::glam::{Affine3A, Vec3};
-/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, IkReport, Leg, TwoBone};
+/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, IkReport, TwoBone};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let joint = |name| skeleton.joint(name).unwrap_or_default();
-/// let leg = |hip, knee, ankle| Leg {
-///     bones: TwoBone { soften: 0.03, ..TwoBone::new(joint(hip), joint(knee), joint(ankle)) },
-///     ankle_m: 0.08,
+/// let leg = |hip, knee, ankle| {
+///     let bones = TwoBone::new(joint(hip), joint(knee), joint(ankle));
+///     (TwoBone { soften: 0.03, ..bones }, 0.08)
 /// };
 /// let feet = FootPlacement::new(
 ///     joint("Hips"),
@@ -74,8 +63,11 @@ pub struct Leg {
 pub struct FootPlacement {
     /// The joint that moves up and down with all legs below it.
     pub pelvis: Id<Joint>,
-    /// The legs, at most [`Self::MAX_LEGS`].
-    pub legs: Vec<Leg>,
+    /// The legs, at most [`Self::MAX_LEGS`], each with the height of its ankle.
+    ///
+    /// The bones are hip, knee and ankle, with the knee's hinge and the softening. The height is
+    /// that above the sole of a flat foot, in metres of character space, 0..=10⁶.
+    pub legs: Vec<(TwoBone, f32)>,
     /// The direction away from the ground, in character space.
     pub up: Vec3,
     /// The largest depth of ground below the character's origin, in metres, 0..=10⁶.
@@ -168,7 +160,7 @@ impl FootPlacement {
     ///
     /// It accepts ground from 0.5 m below to 0.5 m above the origin, and slopes up to 45°.
     #[must_use]
-    pub const fn new(pelvis: Id<Joint>, legs: Vec<Leg>) -> Self {
+    pub const fn new(pelvis: Id<Joint>, legs: Vec<(TwoBone, f32)>) -> Self {
         Self {
             pelvis,
             legs,
@@ -188,14 +180,20 @@ impl FootPlacement {
     pub(crate) fn most_m(&self) -> f64 {
         // A margin for the rounding of the slope.
         let across = (f64::from(self.max_tilt_rad).cos() - 1e-5).max(LEAST_ACROSS.into());
-        let highest = self.legs.iter().map(|leg| f64::from(leg.ankle_m));
+        let highest = self.legs.iter().map(|(_, ankle_m)| f64::from(*ankle_m));
         let slope = highest.fold(0.0, f64::max) * (1.0 / across - 1.0);
         let step = f64::from(self.max_step_m) + slope;
         step.max(self.max_drop_m.into())
     }
 
-    fn placed(&self, leg: &Leg, hit: &GroundHit, up: Vec3, pose: &IkPose<'_>) -> Option<Placed> {
-        let ankle_model = &pose.model[usize::from(leg.bones.end)];
+    fn placed(
+        &self,
+        (bones, ankle_m): &(TwoBone, f32),
+        hit: &GroundHit,
+        up: Vec3,
+        pose: &IkPose<'_>,
+    ) -> Option<Placed> {
+        let ankle_model = &pose.model[usize::from(bones.end)];
         let ankle = Vec3::from(ankle_model.translation);
         let ground = hit.point.dot(up).clamp(-self.max_drop_m, self.max_step_m);
         let normal = unit(hit.normal)?;
@@ -209,7 +207,7 @@ impl FootPlacement {
         // On a slope, the vertical distance that gives the ankle's height perpendicular to the
         // slope.
         let across = (tilt * up).dot(up).max(LEAST_ACROSS);
-        let rise = ground + leg.ankle_m * (1.0 / across - 1.0);
+        let rise = ground + ankle_m * (1.0 / across - 1.0);
         (rise.is_finite() && ankle.is_finite()).then_some(Placed {
             rise,
             ankle,
@@ -248,11 +246,11 @@ impl IkJob for FootPlacement {
         expect_cap("legs", self.legs.len(), FootPlacement::MAX_LEGS)?;
         let count = self.legs.len();
         expect_len("FootPlacement::legs", count, count.max(1))?;
-        for (index, leg) in self.legs.iter().enumerate() {
+        for (index, (bones, ankle_m)) in self.legs.iter().enumerate() {
             let check = || {
-                skeleton.expect_below("joint TwoBone::start", leg.bones.start, self.pelvis)?;
-                leg.bones.validate(skeleton)?;
-                expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
+                skeleton.expect_below("joint TwoBone::start", bones.start, self.pelvis)?;
+                bones.validate(skeleton)?;
+                expect_in("height in FootPlacement::legs", *ankle_m, 0.0, FARTHEST_M)
             };
             check().map_err(|why| why.at("leg", index))?;
         }
@@ -313,7 +311,7 @@ impl FootPlacement {
         if self.move_pelvis(skeleton, up * pelvis_m, pose).is_none() {
             return (0.0, legs);
         }
-        for ((placed, leg), reached) in placed.iter().zip(&self.legs).zip(&mut legs) {
+        for ((placed, (bones, _)), reached) in placed.iter().zip(&self.legs).zip(&mut legs) {
             let Some(placed) = placed else { continue };
             let tilt = blend(Quat::IDENTITY, placed.tilt, target.weight);
             let target = TwoBoneTarget {
@@ -323,7 +321,7 @@ impl FootPlacement {
                 pole: Pole::Animated,
                 ..TwoBoneTarget::at(placed.ankle + up * (placed.rise * target.weight))
             };
-            *reached = leg.bones.reach(skeleton, &target, pose);
+            *reached = bones.reach(skeleton, &target, pose);
         }
         (pelvis_m, legs)
     }

@@ -52,7 +52,7 @@ mod two_bone;
 
 pub use aim::{Aim, AimTarget};
 pub use chain::{ChainTarget, IkChain};
-pub use feet::{FeetTarget, FootPlacement, GroundHit, Leg};
+pub use feet::{FeetTarget, FootPlacement, GroundHit};
 pub(crate) use job::{IkJob, IkPose};
 pub use limit::JointLimit;
 pub use report::IkReport;

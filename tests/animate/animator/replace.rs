@@ -7,7 +7,7 @@ use throng::animator::{Animator, Play, Pose, ReplaceIssue, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg, TwoBone,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, TwoBone,
     TwoBoneTarget,
 };
 use throng::import::{ImportOptions, RawCharacter, RawMorph};
@@ -360,10 +360,7 @@ fn faces_are_found_by_their_names() {
 fn reaching(character: &Character) -> Animator {
     let skeleton = character.skeleton();
     let joint = |name: &str| skeleton.joint(name).unwrap();
-    let leg = |hip, knee, ankle| Leg {
-        bones: TwoBone::new(joint(hip), joint(knee), joint(ankle)),
-        ankle_m: 0.08,
-    };
+    let leg = |hip, knee, ankle| (TwoBone::new(joint(hip), joint(knee), joint(ankle)), 0.08);
     let legs = vec![
         leg("LeftUpperLeg", "LeftLowerLeg", "LeftFoot"),
         leg("RightUpperLeg", "RightLowerLeg", "RightFoot"),

@@ -6,7 +6,7 @@ use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::Vec3;
-use throng::ik::{FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
+use throng::ik::{FeetTarget, FootPlacement, GroundHit, TwoBone};
 
 const ANKLE_M: f32 = 0.08;
 const LEGS: [[&str; 3]; 2] = [
@@ -18,13 +18,9 @@ const LEGS: [[&str; 3]; 2] = [
 fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
     let character = crate::models::mannequin();
     let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
-    let legs = LEGS.map(|[hip, knee, ankle]| Leg {
-        bones: TwoBone::new(
-            Id::new(joint(hip)),
-            Id::new(joint(knee)),
-            Id::new(joint(ankle)),
-        ),
-        ankle_m: ANKLE_M,
+    let legs = LEGS.map(|names| {
+        let [hip, knee, ankle] = names.map(|name| Id::new(joint(name)));
+        (TwoBone::new(hip, knee, ankle), ANKLE_M)
     });
     let feet = FootPlacement::new(Id::new(joint("Hips")), legs.to_vec());
     let limb = vec![joint("Hips")];
@@ -44,7 +40,7 @@ fn solve(body: &mut Body, feet: &FootPlacement, target: &FeetTarget) -> FeetRepo
 
 fn ankles(body: &Body, feet: &FootPlacement) -> Vec<V3> {
     let exact = body.exact();
-    let ankles = feet.legs.iter().map(|leg| place(&exact, leg.bones.end.0));
+    let ankles = feet.legs.iter().map(|leg| place(&exact, leg.0.end.0));
     ankles.collect()
 }
 
@@ -68,7 +64,7 @@ fn feet_stand_on_the_ground() {
         let soles: Vec<_> = feet
             .legs
             .iter()
-            .map(|leg| body.exact()[usize::from(leg.bones.end)])
+            .map(|leg| body.exact()[usize::from(leg.0.end)])
             .collect();
         let pelvis = place(&body.exact(), feet.pelvis.0);
         let hits = [0; 2].map(|_| {
@@ -98,7 +94,7 @@ fn feet_stand_on_the_ground() {
                 assert!(rise > lowest || own_m < 0.02, "{case} {leg}: {off}");
             }
             // The foot turned with the ground: up became the held normal.
-            let foot = &body.exact()[usize::from(feet.legs[leg].bones.end)];
+            let foot = &body.exact()[usize::from(feet.legs[leg].0.end)];
             let side = across(wide(hit.normal), [0.0, 1.0, 0.0]);
             let held = if maths::length(side) < 1e-6 {
                 [0.0, 1.0, 0.0]
@@ -154,7 +150,7 @@ fn knees_stay_in_front() {
     let exact = body.exact();
     for leg in &feet.legs {
         let [hip, knee, ankle] =
-            [leg.bones.start, leg.bones.mid, leg.bones.end].map(|joint| place(&exact, joint.0));
+            [leg.0.start, leg.0.mid, leg.0.end].map(|joint| place(&exact, joint.0));
         let line = unit(maths::sub(ankle, hip));
         let bend = across(maths::sub(knee, hip), line);
         assert!(bend[2] > -1e-3, "{bend:?}");
@@ -200,7 +196,7 @@ fn weights_and_single_feet() {
     // One foot on a step up: the other leg is left alone, and moves with the pelvis.
     let (mut other, _) = mannequin(Some((1, 0.4)));
     let report = solve(&mut other, &feet, &FeetTarget::on(&[None, hit(-0.1)]));
-    let left = usize::from(feet.legs[0].bones.start);
+    let left = usize::from(feet.legs[0].0.start);
     assert_eq!(other.local[left], body.local[left]);
     assert!(report.reached && report.legs_m[0].is_none() && report.legs_m[1].is_some());
     assert!(report.pelvis_m < -0.09);

@@ -5,8 +5,8 @@ use crate::reference::rig::chain;
 use crate::reference::words::{Fails, Says};
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Leg,
-    Pole, TwoBone, TwoBoneTarget,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Pole,
+    TwoBone, TwoBoneTarget,
 };
 use throng::{Error, Id};
 
@@ -16,10 +16,7 @@ fn aim(joints: &[u16]) -> Aim {
 }
 
 fn feet() -> FootPlacement {
-    let leg = Leg {
-        bones: TwoBone::new(Id::new(1), Id::new(2), Id::new(3)),
-        ankle_m: 0.1,
-    };
+    let leg = (TwoBone::new(Id::new(1), Id::new(2), Id::new(3)), 0.1);
     FootPlacement::new(Id::new(0), vec![leg])
 }
 
@@ -122,8 +119,6 @@ fn chains_are_refused_by_name() {
     IkChain::between(chain(70).skeleton(), Id::new(0), Id::new(69))
         .fails("…: 70 requested, at most 64 allowed");
     let good = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
-    let missing = good.clone().with_limit(Id::new(9), JointLimit::Free);
-    assert!(missing.is_err(), "a limit of a missing joint");
     let joints = [vec![], good.joints[..1].to_vec()].map(|joints| IkChain {
         joints,
         ..good.clone()
@@ -162,7 +157,8 @@ fn limits_are_refused_by_the_index_of_their_joint() {
         cone(Vec3::X, 1.0, (-4.0, 1.0)),
         cone(Vec3::NAN, 1.0, (-1.0, 1.0)),
     ] {
-        let chain = good.clone().with_limit(Id::new(1), limit).unwrap();
+        let mut chain = good.clone();
+        chain.joints[1].1 = limit;
         let row = format!("{limit:?}");
         refused(&row, &chain, &reach).says_in(row, "joint 1…: …");
     }
@@ -190,14 +186,14 @@ fn feet_are_refused_by_name() {
         ("max_drop_m", |feet, bad| feet.max_drop_m = bad),
         ("max_step_m", |feet, bad| feet.max_step_m = bad),
         ("max_tilt_rad", |feet, bad| feet.max_tilt_rad = bad),
-        ("ankle_m", |feet, bad| feet.legs[0].ankle_m = bad),
+        ("ankle", |feet, bad| feet.legs[0].1 = bad),
     ];
     for (field, set) in fields {
         for bad in [-1.0, f32::NAN, f32::INFINITY, f32::MAX] {
             let mut job = feet();
             set(&mut job, bad);
             let row = format!("{field} {bad}");
-            let start = if field == "ankle_m" { "leg 0: " } else { "" };
+            let start = if field == "ankle" { "leg 0: " } else { "" };
             refused(&row, &job, &stand).says_in(row, format!("{start}…"));
         }
     }

@@ -8,7 +8,7 @@ use throng::Id;
 use throng::animator::{Animator, IkSolver};
 use throng::character::{AdditiveDesc, AnimationDesc, BlendSpaceDesc, Character, PoseReference};
 use throng::glam::Vec3;
-use throng::ik::{Aim, FootPlacement, IkChain, Leg, TwoBone};
+use throng::ik::{Aim, FootPlacement, IkChain, TwoBone};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Expression;
 use throng::skeleton::{Joint, Skeleton};
@@ -166,10 +166,7 @@ pub(super) fn add_solvers(animator: &mut Animator, skeleton: &Skeleton, rng: &mu
     if let Some(path) = next()
         && let Some(pelvis) = skeleton.joints()[path[0].index()].parent
     {
-        let leg = Leg {
-            bones: TwoBone::new(path[0], path[1], path[2]),
-            ankle_m: 0.1,
-        };
+        let leg = (TwoBone::new(path[0], path[1], path[2]), 0.1);
         add(animator, FootPlacement::new(pelvis, vec![leg]).into());
     }
 }
