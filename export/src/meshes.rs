@@ -93,11 +93,11 @@ fn triangles(character: &Character, primitive: &Primitive, rest: &[Affine3A]) ->
     let at_rest: Vec<DMat3> = at_rest.collect();
     let per_vertex = primitive.influences_per_vertex as usize;
     let is_flipped = |vertex: &u32| {
-        let first = *vertex as usize * per_vertex;
+        let vertex = *vertex as usize;
         let mut blend = DMat3::ZERO;
-        for at in first..first + per_vertex {
+        for (at, (joint, _)) in (vertex * per_vertex..).zip(primitive.influences(vertex)) {
             let weight = primitive.weights.get(at).copied().unwrap_or(u16::MAX);
-            blend += at_rest[primitive.joints.get(at)] * (f64::from(weight) / 65_535.0);
+            blend += at_rest[joint] * (f64::from(weight) / 65_535.0);
         }
         blend.determinant() < 0.0
     };
@@ -132,9 +132,9 @@ fn put_influences(
     for vertex in 0..vertices {
         used.clear();
         let per_vertex = primitive.influences_per_vertex as usize;
-        for at in vertex * per_vertex..(vertex + 1) * per_vertex {
+        for (at, (joint, _)) in (vertex * per_vertex..).zip(primitive.influences(vertex)) {
             let weight = primitive.weights.get(at).copied().unwrap_or(u16::MAX);
-            let index = indices[primitive.joints.get(at)];
+            let index = indices[joint];
             // glTF allows a joint only once in a vertex, and no joint without weight.
             match used.iter_mut().find(|(joint, _)| *joint == index) {
                 _ if weight == 0 => {}

@@ -162,8 +162,9 @@ fn entries<'a>(character: &'a Character, group: &Group<'_>) -> Vec<&'a PaletteJo
     for number in &group.primitives {
         let primitive = &character.primitives()[*number];
         let mut here = vec![false; primitive.palette.len()];
-        for at in 0..primitive.joints.len() {
-            here[primitive.joints.get(at)] = true;
+        let vertices = 0..primitive.vertex_count();
+        for (joint, _) in vertices.flat_map(|vertex| primitive.influences(vertex)) {
+            here[joint] = true;
         }
         let here = (primitive.palette.clone()).zip(here);
         used.extend(here.filter(|(_, used)| *used).map(|(entry, _)| entry));

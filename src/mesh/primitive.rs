@@ -16,18 +16,11 @@ pub enum JointIndices {
 
 impl JointIndices {
     /// The number of indices: vertices × influences per vertex.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::U8(list) => list.len(),
             Self::U16(list) => list.len(),
         }
-    }
-
-    /// True if there are no indices.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Packs palette positions relative to the start of `range`. The range contains them all and
@@ -45,8 +38,7 @@ impl JointIndices {
     ///
     /// # Panics
     /// If `at` is not less than [`Self::len`].
-    #[must_use]
-    pub fn get(&self, at: usize) -> usize {
+    pub(crate) fn get(&self, at: usize) -> usize {
         match self {
             Self::U8(list) => usize::from(list[at]),
             Self::U16(list) => usize::from(list[at]),

@@ -338,9 +338,10 @@ fn wide_palettes_get_16_bit_indices() {
         b.add("nodes", json!({ "mesh": 0, "skin": 0 }));
         let c = import(&b);
         assert_eq!(c.palette().len(), count);
-        let joints = &c.primitives()[0].joints;
-        assert_eq!(matches!(joints, JointIndices::U16(_)), wide);
-        assert_eq!(joints.get(count - 1), count - 1);
+        let primitive = &c.primitives()[0];
+        assert_eq!(matches!(primitive.joints, JointIndices::U16(_)), wide);
+        let last = primitive.influences(count - 1).next();
+        assert_eq!(last, Some((count - 1, 1.0)));
     }
 }
 

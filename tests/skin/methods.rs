@@ -125,7 +125,8 @@ fn permuted(primitive: &Primitive, rng: &mut Rng) -> Primitive {
         for at in 1..per_vertex {
             order.swap(at, at + rng.below(per_vertex - at));
         }
-        joints.extend(order.iter().map(|at| primitive.joints.get(*at) as u8));
+        let influences: Vec<_> = primitive.influences(vertex).collect();
+        joints.extend(order.iter().map(|at| influences[*at - start].0 as u8));
         weights.extend(order.iter().map(|at| primitive.weights[*at]));
     }
     Primitive {

@@ -2,7 +2,7 @@
 
 use throng::Result;
 use throng::import::{ImportLimits, ImportOptions, Imported};
-use throng::mesh::{AlphaMode, Material};
+use throng::mesh::{AlphaMode, JointIndices, Material};
 
 /// Small caps, so that mutants that ask for much are refused quickly.
 pub(super) fn options(name: &str) -> ImportOptions {
@@ -152,7 +152,11 @@ fn common_invariants(character: &throng::character::Character) {
         assert!((primitive.material as usize) < character.materials().len());
         let k = primitive.influences_per_vertex as usize;
         assert!(k == 1 || k == 2 || k.is_multiple_of(4));
-        assert_eq!(primitive.joints.len(), vertices * k);
+        let joints = match &primitive.joints {
+            JointIndices::U8(list) => list.len(),
+            JointIndices::U16(list) => list.len(),
+        };
+        assert_eq!(joints, vertices * k);
         assert_eq!(
             primitive.weights.len(),
             if k == 1 { 0 } else { vertices * k }
