@@ -436,8 +436,8 @@ fn maps(
     onto: &Skeleton,
     matching: Matching,
 ) -> throng::Result<(Matching, Vec<Option<JointMap>>)> {
-    let names = || each_map(from, onto, JointMap::by_names_for).map(|maps| (Matching::Names, maps));
-    let humanoid = || each_map(from, onto, JointMap::humanoid_for);
+    let names = || each_map(from, onto, JointMap::by_names).map(|maps| (Matching::Names, maps));
+    let humanoid = || each_map(from, onto, JointMap::humanoid);
     let humanoid = || humanoid().map(|maps| (Matching::Humanoid, maps));
     let is_vrm_animation = from.skeleton().vrm() == Some(VrmKind::Animation);
     let links = |maps: &[Option<JointMap>]| -> usize {
@@ -467,11 +467,11 @@ fn maps(
 fn each_map(
     from: &Character,
     onto: &Skeleton,
-    map: fn(&CurveClip, &Skeleton, &Skeleton) -> throng::Result<JointMap>,
+    map: fn(&Skeleton, &Skeleton) -> throng::Result<JointMap>,
 ) -> throng::Result<Vec<Option<JointMap>>> {
     let (mut maps, mut fault) = (Vec::new(), None);
     for clip in from.curves() {
-        match map(clip, from.skeleton(), onto) {
+        match JointMap::for_clip(clip, from.skeleton(), onto, map) {
             Ok(map) => maps.push(Some(map)),
             Err(error) => {
                 fault.get_or_insert(error);

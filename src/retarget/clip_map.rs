@@ -10,39 +10,25 @@ use crate::skeleton::{Armatures, Joint, Skeleton};
 use std::collections::HashSet;
 
 impl JointMap {
-    /// [`Self::by_names`], for a source with several armatures whose joints have the same names.
+    /// The map for one clip of a source with several armatures whose joints have the same names.
     ///
-    /// Files that are libraries of clips have one for each clip or character. Only the armatures
-    /// that the clip moves are mapped, with the joints above them, if it then moves more of the
-    /// target. Of two that it moves, the one that it moves more may be mapped alone.
-    ///
-    /// # Errors
-    /// As [`Self::by_names`].
-    pub fn by_names_for(clip: &CurveClip, source: &Skeleton, target: &Skeleton) -> Result<Self> {
-        Self::for_clip(clip, source, target, Self::by_names)
-    }
-
-    /// [`Self::humanoid`], for a source with several armatures whose joints have the same names.
-    ///
-    /// The armatures are chosen as by [`Self::by_names_for`]. A VRM Animation has one humanoid.
+    /// `map` is [`Self::by_names`] or [`Self::humanoid`]. Files that are libraries of clips have one
+    /// armature for each clip or character. Only the armatures that the clip moves are mapped, with
+    /// the joints above them, if it then moves more of the target. Of two that it moves, the one
+    /// that it moves more may be mapped alone. A VRM Animation on a VRM model has one humanoid, so
+    /// the whole source is mapped.
     ///
     /// # Errors
-    /// As [`Self::humanoid`].
-    pub fn humanoid_for(clip: &CurveClip, source: &Skeleton, target: &Skeleton) -> Result<Self> {
-        if is_vrm_pair(source, target) {
-            return Self::humanoid(source, target);
-        }
-        Self::for_clip(clip, source, target, Self::humanoid)
-    }
-
-    /// The map by which a clip moves most: that of the whole source, of the armatures that the clip
-    /// moves, or of the one that it moves most.
-    fn for_clip(
+    /// As `map`.
+    pub fn for_clip(
         clip: &CurveClip,
         source: &Skeleton,
         target: &Skeleton,
         map: fn(&Skeleton, &Skeleton) -> Result<Self>,
     ) -> Result<Self> {
+        if is_vrm_pair(source, target) {
+            return map(source, target);
+        }
         let tracks = clip.tracks().iter();
         let moves: Vec<_> = tracks.map(|track| (track.joint, track.moves())).collect();
         let mut best = map(source, target);

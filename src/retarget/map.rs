@@ -275,7 +275,7 @@ impl JointMap {
     /// The number of source joints that the map is for.
     ///
     /// These are all joints, or those of some armatures and the joints above them. See
-    /// [`Self::by_names_for`].
+    /// [`Self::for_clip`].
     pub(crate) fn source_len(&self) -> usize {
         self.part.as_ref().map_or(self.joints[0], |part| part.len())
     }
@@ -284,7 +284,7 @@ impl JointMap {
     ///
     /// Source joints without one move no target joint by themselves, but their motion still affects
     /// the joints below them that do. Source joints that the map is not for are left out, see
-    /// [`Self::by_names_for`]. Target joints without one keep their rest transform.
+    /// [`Self::for_clip`]. Target joints without one keep their rest transform.
     #[must_use]
     pub fn unmatched_joints(&self) -> [Vec<Id<Joint>>; 2] {
         let mut used = vec![false; self.joints[0]];

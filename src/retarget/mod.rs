@@ -27,8 +27,7 @@
 //! Import the source with [`ImportOptions::curves_only`] and without
 //! [`meshes`](crate::import::ImportOptions::meshes). Its skeleton then has every node that the
 //! clips move, whatever the file draws. In a library of clips, several armatures may have joints of
-//! the same names: [`JointMap::by_names_for`] and [`JointMap::humanoid_for`] find the one that a
-//! clip is for.
+//! the same names: [`JointMap::for_clip`] finds the one that a clip is for.
 //!
 //! [`ImportOptions::curves_only`]: crate::import::ImportOptions::curves_only
 //!

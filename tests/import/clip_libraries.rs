@@ -95,7 +95,8 @@ fn retargeted(onto: &Character, file: &Builder) -> Vec<CurveClip> {
     )
     .unwrap();
     let clips = from.curves().iter().map(|clip| {
-        let map = JointMap::by_names_for(clip, from.skeleton(), onto.skeleton()).unwrap();
+        let map = JointMap::for_clip(clip, from.skeleton(), onto.skeleton(), JointMap::by_names);
+        let map = map.unwrap();
         let options = RetargetOptions::default();
         let retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options);
         retarget.unwrap().clip(clip).unwrap().0
