@@ -1,7 +1,6 @@
 //! The map for a clip of a file with several armatures.
 
 use super::map::JointMap;
-use super::options::is_vrm_pair;
 use super::words::{loose, without_number};
 use crate::clip::CurveClip;
 use crate::error::Result;
@@ -15,8 +14,7 @@ impl JointMap {
     /// `map` is [`Self::by_names`] or [`Self::humanoid`]. Files that are libraries of clips have one
     /// armature for each clip or character. Only the armatures that the clip moves are mapped, with
     /// the joints above them, if it then moves more of the target. Of two that it moves, the one
-    /// that it moves more may be mapped alone. A VRM Animation on a VRM model has one humanoid, so
-    /// the whole source is mapped.
+    /// that it moves more may be mapped alone.
     ///
     /// # Errors
     /// As `map`.
@@ -26,9 +24,6 @@ impl JointMap {
         target: &Skeleton,
         map: fn(&Skeleton, &Skeleton) -> Result<Self>,
     ) -> Result<Self> {
-        if is_vrm_pair(source, target) {
-            return map(source, target);
-        }
         let tracks = clip.tracks().iter();
         let moves: Vec<_> = tracks.map(|track| (track.joint, track.moves())).collect();
         let mut best = map(source, target);

@@ -83,7 +83,7 @@ fn a_take_is_for_the_armature_that_it_moves() {
         let from = throng_import::bytes(library(names).text().as_bytes(), &options).unwrap();
         for (clip, expected) in from.curves().iter().zip([30.0, 60.0]) {
             let (source, target) = (from.skeleton(), onto.skeleton());
-            let map = JointMap::by_names_for(clip, source, target).unwrap();
+            let map = JointMap::for_clip(clip, source, target, JointMap::by_names).unwrap();
             let mut retarget = Retarget::new(source, target, &map, &Default::default()).unwrap();
             let angle = end(&onto, &retarget.clip(clip).unwrap().0);
             assert!((angle - expected).abs() < 1e-2, "{names:?}: {angle}");
