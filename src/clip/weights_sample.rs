@@ -9,8 +9,7 @@ use std::ops::Range;
 
 impl Clip {
     /// Returns true if the clip drives morph weights.
-    #[must_use]
-    pub fn drives_weights(&self) -> bool {
+    pub(crate) fn drives_weights(&self) -> bool {
         !self.weights.is_empty()
     }
 

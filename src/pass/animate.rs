@@ -169,7 +169,7 @@ impl AnimatePipeline {
     /// For each format of palettes, there is one for up to 64 joints, one for up to 128, and one
     /// for up to 300. Clips with tracks that packing
     /// [kept as curves](crate::clip::ClipReport::kept_tracks), and clips that
-    /// [drive morph weights](crate::clip::Clip::drives_weights), need longer ones. Pipelines that
+    /// [drive morph weights](crate::clip::Clip::sample_weights), need longer ones. Pipelines that
     /// exist are kept.
     ///
     /// # Errors
