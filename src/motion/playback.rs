@@ -133,9 +133,8 @@ impl Ease {
     /// The fraction of the transition done after a fraction of its time.
     ///
     /// `u` is the fraction of the time. Maps 0..=1 to 0..=1.
-    #[must_use]
     #[inline]
-    pub fn at(self, u: f64) -> f64 {
+    pub(crate) fn at(self, u: f64) -> f64 {
         match self {
             Self::Linear => u,
             Self::Smooth => u * u * (3.0 - 2.0 * u),
