@@ -157,11 +157,3 @@ impl<J> SpringJoint<J> {
         }
     }
 }
-
-impl<J> SpringBones<J> {
-    /// True if nothing swings.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.chains.is_empty()
-    }
-}

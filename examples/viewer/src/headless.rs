@@ -177,7 +177,7 @@ impl Studio<'_> {
         let (Some(playback), Some(subject)) = (&self.app.playback, &self.app.subject) else {
             return Ok(());
         };
-        if !playback.springs || subject.character.springs().is_empty() {
+        if !playback.springs || subject.character.springs().chains.is_empty() {
             return Ok(());
         }
         let mut end_s = playback.time_s;

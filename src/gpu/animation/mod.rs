@@ -109,7 +109,7 @@ impl CpuReason {
             Some(Self::Blended)
         } else if character.skeleton().len() > MAX_JOINTS as usize {
             Some(Self::Joints)
-        } else if !character.springs().is_empty() {
+        } else if !character.springs().chains.is_empty() {
             Some(Self::Springs)
         } else {
             None

@@ -38,7 +38,7 @@ fn nulls_and_empty_objects_are_nothing() {
         let mut b = vrm1();
         b.json["extensions"] = extensions;
         let imported = import(&b);
-        assert!(imported.springs().is_empty());
+        assert!(imported.springs().chains.is_empty());
         assert!(imported.expressions().is_empty());
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn springs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     let springs = subject.character.springs();
-    if springs.is_empty() {
+    if springs.chains.is_empty() {
         ui.weak("none (VRM files have them)");
         return;
     }

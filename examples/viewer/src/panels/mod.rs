@@ -100,7 +100,7 @@ fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let spaces = character.is_some_and(|character| !character.blend_spaces().is_empty());
     let machine = character.is_some_and(|character| character.state_machine().is_some());
     let expressions = character.is_some_and(|character| !character.expressions().is_empty());
-    let springs = character.is_some_and(|character| !character.springs().is_empty());
+    let springs = character.is_some_and(|character| !character.springs().chains.is_empty());
     section(ui, "Clips", true, |ui| clips::show(ui, app, actions));
     section(ui, "Layers", true, |ui| layers::show(ui, app, actions));
     section(ui, "Blend spaces", spaces, |ui| {
