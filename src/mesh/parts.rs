@@ -18,8 +18,7 @@ impl PartId {
     pub const MAX_HIDEABLE: usize = 128;
 
     /// The index in [`Character::parts`](crate::character::Character::parts).
-    #[must_use]
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }

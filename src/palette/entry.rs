@@ -120,8 +120,7 @@ impl DualQuat {
     /// Creates it from a unit quaternion and a translation in metres.
     ///
     /// The rotation is applied first, then the translation: `dual = (t, 0) r / 2`.
-    #[must_use]
-    pub fn new(rotation: Quat, translation: Vec3) -> Self {
+    pub(crate) fn new(rotation: Quat, translation: Vec3) -> Self {
         let dual = Quat::from_vec4((translation * 0.5).extend(0.0)) * rotation;
         Self {
             real: rotation.to_array(),
@@ -130,8 +129,7 @@ impl DualQuat {
     }
 
     /// The rotation.
-    #[must_use]
-    pub fn rotation(&self) -> Quat {
+    pub(crate) fn rotation(&self) -> Quat {
         Quat::from_array(self.real)
     }
 
@@ -139,8 +137,7 @@ impl DualQuat {
     ///
     /// It is the vector part of `2 dual conjugate(real)`, which is `2 (r_w d − d_w r + r × d)` with
     /// the vectors `r`, `d` of the real and dual part.
-    #[must_use]
-    pub fn translation(&self) -> Vec3 {
+    pub(crate) fn translation(&self) -> Vec3 {
         translation(Vec4::from_array(self.real), Vec4::from_array(self.dual))
     }
 }

@@ -65,8 +65,8 @@ fn parts_are_nodes_and_the_primitives_of_nodes_that_have_several() {
     let whole = built(&[]).unwrap();
     // One without a name of its node goes by its own.
     assert_eq!(parts(&whole), ["body", "sword", "gem.0", "blade", "hilt"]);
-    for (at, name) in parts(&whole).into_iter().enumerate() {
-        assert_eq!(whole.part(name).unwrap().index(), at);
+    for (part, name) in whole.parts() {
+        assert_eq!(whole.part(name).unwrap(), part);
     }
     whole
         .part("shield")
