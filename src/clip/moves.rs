@@ -18,8 +18,7 @@ impl CurveClip {
     ///
     /// False for a clip without tracks, and for one that holds one pose. Numbers that change by at
     /// most 10⁻⁵ do not count.
-    #[must_use]
-    pub fn moves(&self) -> bool {
+    pub(crate) fn moves(&self) -> bool {
         let mut tracks = self.tracks().iter();
         let mut weights = self.weight_tracks().iter();
         tracks.any(Track::moves) || weights.any(weights_move)
