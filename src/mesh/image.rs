@@ -76,16 +76,6 @@ impl Image {
         }
     }
 
-    /// The texels, to change them.
-    ///
-    /// For the image of a saved character, the first call decodes all texels.
-    pub fn rgba_mut(&mut self) -> &mut Vec<u8> {
-        if let Some(runs) = self.runs.take() {
-            self.rgba = runs.expand();
-        }
-        &mut self.rgba
-    }
-
     /// The texels, run-length encoded.
     pub(crate) fn runs(&self) -> Cow<'_, TexelRuns> {
         match &self.runs {

@@ -7,6 +7,7 @@ use crate::reference::words::Says;
 use crate::save::small;
 use throng::character::Character;
 use throng::import::ImportOptions;
+use throng::mesh::Image;
 
 /// The contents of a section with one image of these runs.
 fn image(width: u32, height: u32, runs: &[[u8; 2]], own: &[[u8; 4]]) -> Vec<u8> {
@@ -49,14 +50,14 @@ fn runs_of_texels_are_checked() {
         assert_eq!(plain.images()[0].rgba(), texels.as_flattened());
         // The writer chooses other runs, with which the image is the same one.
         let mut raw = random::character(1);
-        raw.images = plain.images().to_vec();
-        raw.images[0].rgba_mut();
+        let copy = |texels| Image::new(&plain.images()[0].name, size as u32, 1, texels);
+        raw.images = vec![copy(plain.images()[0].rgba().into_owned())];
         let made = raw.build(&ImportOptions::default()).unwrap().character;
         let read = Character::from_bytes(&made.to_bytes(), &Default::default()).unwrap();
         assert_eq!(read.images(), plain.images());
-        let mut other = read.images()[0].clone();
-        other.rgba_mut()[4 * size - 1] ^= 1;
-        assert_ne!(other, read.images()[0]);
+        let mut other = read.images()[0].rgba().into_owned();
+        other[4 * size - 1] ^= 1;
+        assert_ne!(copy(other), read.images()[0]);
     }
     let why = |contents| match load(contents) {
         Err(error) => error.to_string(),

@@ -11,7 +11,7 @@ use throng::Crowd;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::import::Imported;
-use throng::mesh::Material;
+use throng::mesh::{Image, Material};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -64,9 +64,9 @@ fn squares() -> Imported {
         let first = images.len() as u32;
         let own = colors();
         images.extend((0..4).map(|at| {
-            let mut image = own.clone();
-            image.rgba_mut().rotate_left(4 * (3 * number + at));
-            image
+            let mut texels = own.rgba().into_owned();
+            texels.rotate_left(4 * (3 * number + at));
+            Image::new(&own.name, own.width, own.height, texels)
         }));
         let mut part = square();
         for corner in &mut part.positions {

@@ -8,7 +8,7 @@ use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{RawChannel, RawKeys, RawPrimitive};
-use throng::mesh::{AlphaMode, Material};
+use throng::mesh::{AlphaMode, Image, Material};
 use throng::palette::{PaletteFormat, SkinningMethod};
 
 pub(super) const EXTENT: vk::Extent2D = vk::Extent2D {
@@ -68,8 +68,12 @@ pub(super) const FORMATS: [Format; 4] = [
 pub(super) fn dancer(format: &Format) -> Character {
     let mut raw = ribbon(JOINTS);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
-    let texels = raw.images[0].rgba_mut().chunks_exact_mut(4);
-    texels.step_by(3).for_each(|texel| texel[3] = 0);
+    let image = &raw.images[0];
+    let mut texels = image.rgba().into_owned();
+    for texel in texels.chunks_exact_mut(4).step_by(3) {
+        texel[3] = 0;
+    }
+    raw.images[0] = Image::new(&image.name, image.width, image.height, texels);
     let veil = raw.primitives[0].clone().translated(Vec3::Z * 0.3);
     raw.primitives.push(RawPrimitive {
         number: 2,

@@ -14,7 +14,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::RawCharacter;
-use throng::mesh::{AlphaMode, Material};
+use throng::mesh::{AlphaMode, Image, Material};
 use throng::palette::SkinningMethod;
 use throng::{
     Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage, Spawn, View,
@@ -49,11 +49,12 @@ fn dancer(influences: usize) -> RawCharacter {
     if let Some(texture) = &mut raw.materials[1].base_color_texture {
         texture.mip = None;
     }
-    raw.images[0]
-        .rgba_mut()
-        .chunks_exact_mut(4)
-        .step_by(3)
-        .for_each(|texel| texel[3] = 0);
+    let image = &raw.images[0];
+    let mut texels = image.rgba().into_owned();
+    for texel in texels.chunks_exact_mut(4).step_by(3) {
+        texel[3] = 0;
+    }
+    raw.images[0] = Image::new(&image.name, image.width, image.height, texels);
     raw.morphs = vec![raws::morph(0, "ribbon", vec![0.7])];
     for primitive in &mut raw.primitives {
         let count = primitive.positions.len();

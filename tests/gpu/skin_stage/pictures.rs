@@ -12,7 +12,7 @@ use crate::support::{Setup, described, each, placed, stages, view};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
-use throng::mesh::{AlphaMode, Material};
+use throng::mesh::{AlphaMode, Image, Material};
 use throng::{
     Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage, Stages, View,
 };
@@ -54,7 +54,10 @@ fn characters() -> Vec<(Character, Kind)> {
         .map(|kind| (made::character(kind, 4, &mut rng), kind))
         .into();
     let mut raw = ribbon(5);
-    raw.images[0].rgba_mut()[3] = 0;
+    let image = &raw.images[0];
+    let mut texels = image.rgba().into_owned();
+    texels[3] = 0;
+    raw.images[0] = Image::new(&image.name, image.width, image.height, texels);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
     raw.materials[0].alpha = AlphaMode::Blend;
     raw.materials[0].base_color[3] = 0.5;
