@@ -7,13 +7,6 @@ use std::collections::BTreeMap;
 
 impl Primitive {
     /// True for each rigid triangle: each of its vertices has one influence with all the weight.
-    ///
-    /// One element per triangle.
-    #[must_use]
-    pub fn rigid_triangles(&self) -> Vec<bool> {
-        self.rigid_of(&self.indices)
-    }
-
     pub(crate) fn rigid_of(&self, indices: &[u32]) -> Vec<bool> {
         let per_vertex = self.influences_per_vertex as usize;
         // The strongest influence comes first.
