@@ -24,8 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Returns true if the bytes are a pointer of Git LFS, in this or an earlier version of its format,
 /// in place of a file that was not downloaded.
-#[must_use]
-pub fn is_lfs_pointer(bytes: &[u8]) -> bool {
+pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {
     // Longer files are never pointers, says its specification.
     bytes.len() < 1024
         && [

@@ -3,6 +3,8 @@
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use super::fault::LFS_POINTER;
 use super::fault::{cut, fault};
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+use crate::format::is_lfs_pointer;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,8 +13,6 @@ use std::path::{Component, Path, PathBuf};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use throng::error::Object;
 use throng::error::{AssetFault, Error, ObjectKind, Result};
-#[cfg(any(feature = "gltf", feature = "wgl"))]
-use throng::files::is_lfs_pointer;
 use throng::import::ImportOptions;
 
 /// The most entries of a folder that are compared without regard to case.

@@ -5,9 +5,8 @@ use core::fmt;
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use std::path::Path;
-use throng::character::Character;
-use throng::error::{AssetFault, ObjectKind, Result};
-use throng::files::is_lfs_pointer;
+use throng::character::{Character, LoadOptions};
+use throng::error::{AssetFault, Error, ObjectKind, Result, SavedFault};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
@@ -64,7 +63,7 @@ impl Format {
 
     /// The error for a format whose reader is not compiled in.
     #[cfg(not(all(feature = "gltf", feature = "fbx", feature = "ezm", feature = "wgl")))]
-    pub(super) fn without_reader(self) -> throng::error::Error {
+    pub(super) fn without_reader(self) -> Error {
         let (format, feature) = match self {
             Self::Gltf => ("a glTF file", "gltf"),
             Self::Fbx => ("an FBX file", "fbx"),
@@ -180,4 +179,16 @@ pub(super) fn is_fbx(bytes: &[u8]) -> bool {
         let line = line.trim_ascii_start();
         line.starts_with(b"; FBX ") || line.starts_with(b"FBXHeaderExtension:")
     })
+}
+
+/// True if the bytes are a pointer of Git LFS in place of a file that was not downloaded.
+pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    if Character::is_saved(bytes) {
+        return false;
+    }
+    // The reader of saved characters names them in its error.
+    match Character::from_bytes(bytes, &LoadOptions::default()) {
+        Err(Error::Saved { why, .. }) => why == SavedFault::LfsPointer,
+        _ => false,
+    }
 }

@@ -3,9 +3,9 @@
 use super::fault::message;
 use crate::budget::Budget;
 use crate::fault::check_cap;
+use crate::format::is_lfs_pointer;
 use std::io::Cursor;
 use throng::error::{AssetFault, Error, Object, Result};
-use throng::files::is_lfs_pointer;
 use throng::mesh::Image;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
