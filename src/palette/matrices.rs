@@ -46,36 +46,6 @@ impl Character {
         out.fill_with(entries.map(|entry| E::project(&matrix(model, entry))))
     }
 
-    /// [`Self::write_palette`], but rejects matrices that the format cannot represent.
-    ///
-    /// The tolerance is that of [`PaletteFormat::of`](crate::palette::PaletteFormat::of).
-    ///
-    /// # Errors
-    /// As [`Self::write_palette`], and [`Error::Unrepresentable`](crate::Error::Unrepresentable)
-    /// with the joint. The entries before it have then been written.
-    pub fn write_exact_palette<'o, E: PaletteEntry>(
-        &self,
-        model: &[Affine3A],
-        out: impl Into<WriteOnly<'o, E>>,
-    ) -> Result<()> {
-        let mut out = out.into();
-        expect_fitting(self, model, &out)?;
-        let tolerance = Tolerance::of(self);
-        let mut fault = None;
-        let checked = self.palette().iter().map_while(|entry| {
-            let fits = tolerance.entry::<E>(entry, &matrix(model, entry));
-            fits.map_err(|why| fault = Some((entry.joint, why))).ok()
-        });
-        let written = out.fill_from(checked);
-        match fault {
-            None => written,
-            Some((joint, why)) => {
-                let method = E::FORMAT.method();
-                Err(unheld(self, method, joint, "the given pose", why))
-            }
-        }
-    }
-
     /// Checks that a format can represent the palette of a model pose of the right length.
     pub(crate) fn check_palette(&self, model: &[Affine3A], format: PaletteFormat) -> Result<()> {
         match format {

@@ -100,7 +100,7 @@ impl<'a> Subject<'a> {
         let mut memory = vec![E::zeroed(); self.character.palette().len()];
         let out = WriteOnly::from(&mut memory);
         self.character
-            .write_exact_palette::<E>(poser.model(), out)
+            .write_palette::<E>(poser.model(), out)
             .unwrap();
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
