@@ -162,24 +162,11 @@ const REUSED: u64 = 32;
 
 /// The number of times that drawing these triangles runs the vertex shader.
 ///
-/// GPUs keep the results of the latest vertices. The model of this cache is a queue of 32 vertices:
-/// an index that is not in the queue is shaded and pushes the oldest vertex out. Real GPUs differ,
-/// but an order that does well in this model does well on them.
-///
+/// [`VertexReuse`] describes the model of a GPU's cache, and has the counts of a whole character.
 /// `indices` are those of one draw. They are less than `vertex_count`; any others count as shaded
 /// each time. Divided by the number of vertices, the result is at least 1 if all of them are drawn;
-/// 1 is ideal. [`VertexReuse`] has this ratio for a whole character.
-///
-/// ```
-/// use throng::mesh::shaded_vertices;
-///
-/// // Two triangles share an edge, so four vertices are shaded, each once.
-/// assert_eq!(shaded_vertices(&[0, 1, 2, 2, 1, 3], 4), 4);
-/// ```
-#[must_use]
-#[doc(alias = "ACMR")]
-#[doc(alias = "ATVR")]
-pub fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
+/// 1 is ideal.
+pub(crate) fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
     // For each vertex, how many had been shaded when it was shaded last, itself included.
     let mut shaded_at = vec![0_u64; vertex_count];
     let mut shaded = 0;
@@ -198,7 +185,13 @@ pub fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
     shaded
 }
 
-/// The number of times that one draw shades vertices; see [`shaded_vertices`].
+/// The number of times that drawing an instance once runs the vertex shader.
+///
+/// GPUs keep the results of the latest vertices. The model of this cache is a queue of 32 vertices,
+/// which each draw starts empty: an index that is not in the queue is shaded and pushes the oldest
+/// vertex out. Real GPUs differ, but an order that does well in this model does well on them.
+#[doc(alias = "ACMR")]
+#[doc(alias = "ATVR")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VertexReuse {
     /// The number of times that the vertex shader runs, over all draws.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3, Vec4};
 use throng::import::{GeometryReport, ImportOptions, Imported, RawCharacter, RawPrimitive};
-use throng::mesh::{AlphaMode, Material, MorphTarget, Primitive, shaded_vertices};
+use throng::mesh::{AlphaMode, Material, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
@@ -365,7 +365,7 @@ fn the_files_order_is_kept_on_request() {
         assert_eq!(kept.positions, raw.positions);
         let ordered = &both.ordered.primitives()[0];
         assert_ne!(ordered.indices, raw.indices);
-        let shaded = shaded_vertices(&ordered.indices, 441) as f64 / 441.0;
+        let shaded = both.ordered.geometry.reuse.ratio();
         assert!(shaded < 1.15, "{shaded}");
         check_same(&both);
         check_order(&both);
