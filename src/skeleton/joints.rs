@@ -219,7 +219,8 @@ impl Skeleton {
 
     /// The joints that are parts of a humanoid, ascending by role.
     ///
-    /// They are those that a VRM file names, or that [`Self::with_roles`] set. If there are none,
+    /// A VRM file names them, or
+    /// [`AnimationDesc::humanoid`](crate::character::AnimationDesc::humanoid). If there are none,
     /// [`Humanoid::find`](crate::retarget::Humanoid::find) goes by the joints' names.
     #[must_use]
     pub fn roles(&self) -> &[(Role, Id<Joint>)] {
@@ -237,7 +238,7 @@ impl Skeleton {
     /// # Errors
     /// [`Error::At`] with the index of a pair whose joint does not exist, or whose role or joint
     /// occurs twice.
-    pub fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
+    pub(crate) fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
         for (index, (role, joint)) in roles.iter().enumerate() {
             let before = &roles[..index];
             let why = if joint.index() >= self.len() {
