@@ -57,7 +57,8 @@ impl JointLink {
 /// let skeleton = builtin::mannequin()?.skeleton().clone();
 /// let map = JointMap::humanoid(&skeleton, &skeleton)?;
 /// assert!(map.links().iter().all(|link| link.source == link.target));
-/// let hips = map.link(skeleton.joint("Hips")?);
+/// let hips = skeleton.joint("Hips")?;
+/// let hips = map.links().iter().find(|link| link.target == hips);
 /// assert_eq!(hips.and_then(|link| link.role), Some(Role::Hips));
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -266,8 +267,7 @@ impl JointMap {
     }
 
     /// The link of a target joint, if it follows a source joint.
-    #[must_use]
-    pub fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
+    pub(crate) fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }

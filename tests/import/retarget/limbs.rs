@@ -2,7 +2,8 @@
 //! names.
 
 use super::rigs::{
-    At, at, difference, direction, model, placed, position, random_turn, rest, rotate, times,
+    At, at, difference, direction, link_of, model, placed, position, random_turn, rest, rotate,
+    times,
 };
 use crate::reference::maths::{M4, Q, V3, angle, length, sub};
 use crate::reference::raws;
@@ -373,11 +374,11 @@ fn spines_of_different_lengths_share_the_bend() {
                 "{index}: {sum}, not {expected}"
             );
         }
-        assert_eq!(map.link(Id::new(1)).unwrap().role, Some(Role::Spine));
+        assert_eq!(link_of(&map, Id::new(1)).role, Some(Role::Spine));
     }
     // The first of five lies between the hips and the first of three.
     let map = JointMap::humanoid(&three, &five).unwrap();
-    let link = map.link(Id::new(1)).unwrap();
+    let link = link_of(&map, Id::new(1));
     assert_eq!(link.source, Id::new(0));
     assert_eq!(
         (link.second_source, link.second_weight),

@@ -3,9 +3,11 @@
 use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4};
 use crate::reference::raws;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode};
-use throng::skeleton::{Skeleton, Transform};
+use throng::retarget::{JointLink, JointMap};
+use throng::skeleton::{Joint, Skeleton, Transform};
 
 /// A joint: name, parent, place and turn in model space.
 pub(crate) struct At {
@@ -148,4 +150,10 @@ pub(crate) fn difference(a: &[M4], b: &[M4], reach: f64) -> f64 {
         }
     }
     worst
+}
+
+/// The link of a joint of the target that follows one.
+pub(super) fn link_of(map: &JointMap, target: Id<Joint>) -> &JointLink {
+    let mut links = map.links().iter();
+    links.find(|link| link.target == target).unwrap()
 }

@@ -1,6 +1,6 @@
 //! Joints are found by the published names of common naming schemes.
 
-use super::rigs::skeleton;
+use super::rigs::{link_of, skeleton};
 use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
 use crate::reference::raws;
@@ -129,7 +129,7 @@ fn every_scheme_maps_onto_every_other() {
             assert_eq!(map.links().len(), ours.len());
             for ((role_name, from), (_, to)) in ours.iter().zip(&theirs) {
                 let [from, to] = [a.joint(from).unwrap(), b.joint(to).unwrap()];
-                let link = map.link(to).unwrap();
+                let link = link_of(&map, to);
                 assert_eq!(link.source, from, "{role_name}");
                 assert_eq!((link.second_source, link.second_weight), (None, 0.0));
                 assert_eq!(link.role, Some(role(role_name)));
