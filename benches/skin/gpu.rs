@@ -24,7 +24,7 @@ const INSTANCES: u32 = 24;
 
 /// The times of one method and number of influences.
 pub(crate) struct Row {
-    pub(crate) method: &'static str,
+    pub(crate) method: SkinningMethod,
     pub(crate) influences: usize,
     /// Median nanoseconds per vertex of a whole submission.
     ///
@@ -103,7 +103,7 @@ fn row(
     }
     let [vertex_ns, compute_ns] = times.map(median);
     Ok(Row {
-        method: method.name(),
+        method,
         influences: load.influences,
         vertex_ns,
         compute_ns,

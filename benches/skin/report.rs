@@ -118,7 +118,7 @@ pub(crate) fn print_gpu(table: &gpu::Table) {
     for row in &table.rows {
         let [skin, depth] = row.stages_ns;
         println!(
-            "| {} | {} | {:.2} | {:.2} | {skin:.2} | {depth:.2} |",
+            "| {:?} | {} | {:.2} | {:.2} | {skin:.2} | {depth:.2} |",
             row.method, row.influences, row.vertex_ns, row.compute_ns
         );
     }

@@ -123,8 +123,7 @@ pub enum SkinningMethod {
 
 impl SkinningMethod {
     /// The name of the method in messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Linear => "Linear",
             Self::DualQuat => "DualQuat",
