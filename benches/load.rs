@@ -149,11 +149,12 @@ fn print_order(rows: &[Row]) -> Outcome {
     );
     println!("|---|---:|---:|---:|---:|---:|");
     let print = |name: &str, geometry: &GeometryReport, cost: &str| {
+        let per_vertex = |shaded: u64| shaded as f64 / geometry.vertices.max(1) as f64;
         println!(
             "| {name} | {} | {:.3} | {:.3} | {} | {cost} |",
             geometry.merged_vertices,
-            geometry.file_reuse.ratio(),
-            geometry.reuse.ratio(),
+            per_vertex(geometry.file_shaded_vertices),
+            per_vertex(geometry.shaded_vertices),
             geometry.draws,
         );
     };

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng::character::{Character, LevelOptions};
 use throng::clip::{ClipOptions, ClipReport};
-use throng::import::{GeometryReport, ImportOptions};
+use throng::import::ImportOptions;
 
 /// Import a character, pack its clips, and save it.
 ///
@@ -164,21 +164,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         return Ok(());
     }
     tell(&character, &args.output, size, out)?;
-    let GeometryReport {
-        merged_vertices,
-        file_reuse,
-        reuse,
-        draws,
-        ..
-    } = geometry;
+    let [before, shaded] = [geometry.file_shaded_vertices, geometry.shaded_vertices];
     Ok(writeln!(
         out,
         "  {:.3} shaded vertices per vertex ({:.3} in the file's order), {} merged, {} of a group of \
          instances",
-        reuse.ratio(),
-        file_reuse.ratio(),
-        plural(merged_vertices as usize, "vertex"),
-        plural(draws, "draw")
+        report::per_vertex(shaded, &geometry),
+        report::per_vertex(before, &geometry),
+        plural(geometry.merged_vertices as usize, "vertex"),
+        plural(geometry.draws, "draw")
     )?)
 }
 

@@ -57,11 +57,16 @@ pub(crate) fn geometry(geometry: &GeometryReport) -> Value {
     json!({
         "merged_vertices": geometry.merged_vertices,
         "unused_vertices": geometry.unused_vertices,
-        "shaded_vertices": geometry.reuse.shaded,
-        "shaded_per_vertex": geometry.reuse.ratio(),
-        "shaded_per_vertex_in_file_order": geometry.file_reuse.ratio(),
+        "shaded_vertices": geometry.shaded_vertices,
+        "shaded_per_vertex": per_vertex(geometry.shaded_vertices, geometry),
+        "shaded_per_vertex_in_file_order": per_vertex(geometry.file_shaded_vertices, geometry),
         "draws": geometry.draws,
     })
+}
+
+/// Shaded vertices per vertex, 0 if there are no vertices.
+pub(crate) fn per_vertex(shaded: u64, geometry: &GeometryReport) -> f64 {
+    shaded as f64 / geometry.vertices.max(1) as f64
 }
 
 pub(crate) fn repairs(repairs: &[Repair]) -> Value {

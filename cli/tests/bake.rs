@@ -65,7 +65,7 @@ fn the_order_is_made_or_kept() {
     let saved = throng_import::file(&out, &ImportOptions::default()).unwrap();
     assert_eq!(
         json["geometry"]["shaded_vertices"],
-        saved.geometry.reuse.shaded
+        saved.geometry.shaded_vertices
     );
     assert!(json["geometry"]["shaded_per_vertex"].as_f64().unwrap() < 1.15);
 }

@@ -1,7 +1,7 @@
 //! Triangles for drawing: rigid ones, their front faces, and the draws that they are grouped into.
 
 use super::Character;
-use crate::mesh::{AlphaMode, PaletteJoint, Primitive, VertexReuse, shaded_vertices};
+use crate::mesh::{AlphaMode, PaletteJoint, Primitive, shaded_vertices};
 use crate::skeleton::NO_PARENT;
 use std::collections::BTreeMap;
 
@@ -252,21 +252,19 @@ impl Character {
 
     /// The number of draws for a group of instances that show all parts, and how often drawing an
     /// instance once shades vertices.
-    pub(crate) fn drawing(&self) -> (usize, VertexReuse) {
-        let mut draws = 0;
-        let mut reuse = VertexReuse::default();
+    pub(crate) fn drawing(&self) -> (usize, u64) {
+        let (mut draws, mut all) = (0, 0);
         for primitive in self.primitives() {
             let (indices, groups) = self.draw_groups(primitive, 0);
             let mut rest = indices.as_slice();
             for (group, count) in groups {
                 let (own, others) = rest.split_at(count as usize);
                 let shaded = shaded_vertices(own, primitive.vertex_count());
-                reuse.shaded += shaded * group.draws() as u64;
+                all += shaded * group.draws() as u64;
                 draws += group.draws();
                 rest = others;
             }
-            reuse.vertices += primitive.vertex_count() as u64;
         }
-        (draws, reuse)
+        (draws, all)
     }
 }

@@ -4,7 +4,6 @@ use super::repair::Repair;
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::id::Id;
-use crate::mesh::VertexReuse;
 use glam::Affine3A;
 use std::path::PathBuf;
 
@@ -77,9 +76,14 @@ pub struct InfluenceLoss {
 
 /// The result of merging and ordering vertices and triangles, over all primitives.
 ///
-/// For saved characters, and for characters to which clips were added, only [`Self::reuse`] and
-/// [`Self::draws`] are measured. Nothing was merged, and [`Self::file_reuse`] is the same as
-/// `reuse`.
+/// Shaded vertices are the times that drawing an instance once runs the vertex shader. GPUs keep the
+/// results of the latest vertices. The model of this cache is a queue of 32 vertices, which each
+/// draw starts empty: an index that is not in the queue is shaded and pushes the oldest vertex out.
+/// Real GPUs differ, but an order that does well in this model does well on them. Once per vertex is
+/// ideal.
+///
+/// For saved characters, and for characters to which clips were added, nothing was merged, and
+/// [`Self::file_shaded_vertices`] is the same as [`Self::shaded_vertices`].
 ///
 /// ```
 /// use throng::import::{ImportOptions, RawCharacter};
@@ -87,13 +91,13 @@ pub struct InfluenceLoss {
 /// let imported = RawCharacter::mannequin().build(&ImportOptions::default())?;
 /// let geometry = imported.geometry;
 /// println!(
-///     "{:.2} shaded vertices per vertex, {:.2} before; {} draws",
-///     geometry.reuse.ratio(),
-///     geometry.file_reuse.ratio(),
-///     geometry.draws
+///     "{} vertices, shaded {} times, before {} times; {} draws",
+///     geometry.vertices, geometry.shaded_vertices, geometry.file_shaded_vertices, geometry.draws
 /// );
 /// # Ok::<(), throng::Error>(())
 /// ```
+#[doc(alias = "ACMR")]
+#[doc(alias = "ATVR")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GeometryReport {
     /// The number of vertices merged with another that is the same in all streams.
@@ -103,12 +107,14 @@ pub struct GeometryReport {
     pub merged_vertices: u64,
     /// The number of vertices left out, because no triangle uses them.
     pub unused_vertices: u64,
-    /// The shading of vertices in the file's order, after merging.
+    /// The number of vertices that are left.
+    pub vertices: u64,
+    /// The number of shaded vertices in the file's order, after merging.
     ///
-    /// Triangles that clips may flip are drawn twice, which counts in `reuse` alone.
-    pub file_reuse: VertexReuse,
-    /// The shading of vertices as imported.
-    pub reuse: VertexReuse,
+    /// Triangles that clips may flip are drawn twice, which counts in `shaded_vertices` alone.
+    pub file_shaded_vertices: u64,
+    /// The number of shaded vertices as imported.
+    pub shaded_vertices: u64,
     /// The number of draws for a group of instances that show all parts.
     ///
     /// All instances of a group share each draw, so this does not depend on their number. It is the
@@ -120,10 +126,11 @@ pub struct GeometryReport {
 
 impl GeometryReport {
     fn of(character: &Character) -> Self {
-        let (draws, reuse) = character.drawing();
+        let (draws, shaded) = character.drawing();
         Self {
-            file_reuse: reuse,
-            reuse,
+            vertices: character.vertex_count() as u64,
+            file_shaded_vertices: shaded,
+            shaded_vertices: shaded,
             draws,
             ..Self::default()
         }

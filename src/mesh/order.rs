@@ -162,8 +162,8 @@ const REUSED: u64 = 32;
 
 /// The number of times that drawing these triangles runs the vertex shader.
 ///
-/// [`VertexReuse`] describes the model of a GPU's cache, and has the counts of a whole character.
-/// `indices` are those of one draw. They are less than `vertex_count`; any others count as shaded
+/// [`GeometryReport`](crate::import::GeometryReport) describes the model of a GPU's cache, and has
+/// the counts of a whole character. `indices` are those of one draw. They are less than `vertex_count`; any others count as shaded
 /// each time. Divided by the number of vertices, the result is at least 1 if all of them are drawn;
 /// 1 is ideal.
 pub(crate) fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
@@ -183,36 +183,6 @@ pub(crate) fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
         }
     }
     shaded
-}
-
-/// The number of times that drawing an instance once runs the vertex shader.
-///
-/// GPUs keep the results of the latest vertices. The model of this cache is a queue of 32 vertices,
-/// which each draw starts empty: an index that is not in the queue is shaded and pushes the oldest
-/// vertex out. Real GPUs differ, but an order that does well in this model does well on them.
-#[doc(alias = "ACMR")]
-#[doc(alias = "ATVR")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct VertexReuse {
-    /// The number of times that the vertex shader runs, over all draws.
-    pub shaded: u64,
-    /// The number of vertices.
-    pub vertices: u64,
-}
-
-impl VertexReuse {
-    /// Shaded vertices per vertex: 1 is ideal. 0 if there are no vertices.
-    ///
-    /// ```
-    /// use throng::mesh::VertexReuse;
-    ///
-    /// let reuse = VertexReuse { shaded: 5, vertices: 4 };
-    /// assert_eq!(reuse.ratio(), 1.25);
-    /// ```
-    #[must_use]
-    pub fn ratio(self) -> f64 {
-        self.shaded as f64 / self.vertices.max(1) as f64
-    }
 }
 
 impl Primitive {

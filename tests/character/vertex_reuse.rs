@@ -4,8 +4,10 @@ use crate::reference::raws;
 use crate::reference::raws::{linear, node};
 use crate::reference::rng::Rng;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawKeys, RawPrimitive};
-use throng::mesh::{Material, VertexReuse};
+use throng::import::{
+    GeometryReport, ImportOptions, RawAnimation, RawCharacter, RawKeys, RawPrimitive,
+};
+use throng::mesh::Material;
 use throng::skeleton::Transform;
 
 /// The number of shaded vertices of a mesh whose triangles keep their order.
@@ -23,7 +25,7 @@ fn run(vertices: u32, indices: Vec<u32>) -> (u64, Vec<u32>) {
     let raw = RawCharacter::rigid("mesh", vec![mesh], vec![Material::default()]);
     let built = raw.build(&options).unwrap();
     let indices = built.primitives()[0].indices.clone();
-    (built.geometry.reuse.shaded, indices)
+    (built.geometry.shaded_vertices, indices)
 }
 
 #[test]
@@ -64,16 +66,6 @@ fn agrees_with_a_list_that_is_shifted() {
     }
 }
 
-#[test]
-fn a_ratio_without_vertices_is_zero() {
-    assert_eq!(VertexReuse::default().ratio(), 0.0);
-    let reuse = VertexReuse {
-        shaded: 7,
-        vertices: 4,
-    };
-    assert_eq!(reuse.ratio(), 1.75);
-}
-
 /// Every draw starts with an empty queue, and vertices of two draws are shaded in both.
 #[test]
 fn a_character_adds_up_its_draws() {
@@ -81,12 +73,14 @@ fn a_character_adds_up_its_draws() {
     let twice = vec![cube.clone(), cube];
     let raw = RawCharacter::rigid("two", twice, vec![Material::default()]);
     let two = raw.build(&ImportOptions::default()).unwrap();
-    assert_eq!(two.geometry.draws, 2);
-    let expected = VertexReuse {
-        shaded: 48,
+    let expected = GeometryReport {
         vertices: 48,
+        file_shaded_vertices: 48,
+        shaded_vertices: 48,
+        draws: 2,
+        ..GeometryReport::default()
     };
-    assert_eq!(two.geometry.reuse, expected);
+    assert_eq!(two.geometry, expected);
     let person = throng::builtin::mannequin().unwrap();
     assert_eq!(
         person.geometry.draws, 2,
@@ -94,8 +88,7 @@ fn a_character_adds_up_its_draws() {
     );
     let nothing = RawCharacter::from_skeleton(person.skeleton());
     let nothing = nothing.build(&ImportOptions::default()).unwrap();
-    assert_eq!(nothing.geometry.draws, 0);
-    assert_eq!(nothing.geometry.reuse, VertexReuse::default());
+    assert_eq!(nothing.geometry, GeometryReport::default());
 }
 
 /// Triangles that a clip flips are drawn with either front face.
@@ -109,17 +102,15 @@ fn what_flips_is_drawn_twice() {
         ..RawAnimation::default()
     }];
     let flipping = raw.build(&ImportOptions::default()).unwrap();
-    assert_eq!(flipping.geometry.draws, 2);
-    let expected = VertexReuse {
-        shaded: 48,
+    let expected = GeometryReport {
         vertices: 24,
+        // No clip counts here.
+        file_shaded_vertices: 24,
+        shaded_vertices: 48,
+        draws: 2,
+        ..GeometryReport::default()
     };
-    assert_eq!(flipping.geometry.reuse, expected);
-    assert_eq!(flipping.geometry.reuse, expected);
-    assert_eq!(
-        flipping.geometry.file_reuse.shaded, 24,
-        "no clip counts here"
-    );
+    assert_eq!(flipping.geometry, expected);
 }
 
 /// A character with these triangles. Vertices below `rigid` follow one joint, others four.

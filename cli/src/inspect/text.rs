@@ -3,6 +3,7 @@
 use super::facts::{
     self, gpu_memory, ground_speeds, level_distance_m, moved_vertices, override_name, shape_name,
 };
+use crate::report;
 use crate::table::{counted, section, table};
 use crate::words::{grouped, plural, title};
 use throng::Id;
@@ -10,7 +11,7 @@ use throng::character::{Character, LevelInfo};
 use throng::clip::Clip;
 use throng::error::Escaped;
 use throng::import::{GeometryReport, Imported, SpawnPoint};
-use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive, VertexReuse};
+use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::retarget::Role;
 use throng::skeleton::Joint;
 use throng::spring::{SpringChain, SpringCollider};
@@ -397,12 +398,12 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
 /// The order of triangles and vertices, and the draws that they take.
 fn drawing(geometry: &GeometryReport) -> Vec<Vec<String>> {
     let row = |what: &str, value: String, note: String| vec![what.into(), value, note];
-    let ratio = |reuse: VertexReuse| format!("{:.3}", reuse.ratio());
-    let before = ratio(geometry.file_reuse);
+    let ratio = |shaded| format!("{:.3}", report::per_vertex(shaded, geometry));
+    let before = ratio(geometry.file_shaded_vertices);
     vec![
         row(
             "shaded vertices per vertex",
-            ratio(geometry.reuse),
+            ratio(geometry.shaded_vertices),
             format!("{before} in the file's order"),
         ),
         row(

@@ -245,9 +245,10 @@ impl RawCharacter {
             influence_loss,
             spawn_points: self.spawn_points,
             geometry: GeometryReport {
-                reuse: imported.geometry.reuse,
-                draws: imported.geometry.draws,
-                ..geometry
+                merged_vertices: geometry.merged_vertices,
+                unused_vertices: geometry.unused_vertices,
+                file_shaded_vertices: geometry.file_shaded_vertices,
+                ..imported.geometry
             },
             ..imported
         })

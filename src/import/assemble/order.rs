@@ -2,9 +2,7 @@
 
 use super::primitive::Draft;
 use crate::import::GeometryReport;
-use crate::mesh::{
-    AlphaMode, Material, Primitive, VertexReuse, cache_order, reorder, shaded_vertices,
-};
+use crate::mesh::{AlphaMode, Material, Primitive, cache_order, reorder, shaded_vertices};
 
 /// Orders all primitives, unless `keep` is true, and reports on them in the file's order.
 pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) -> GeometryReport {
@@ -12,12 +10,10 @@ pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) ->
     for draft in drafts {
         let material = draft.material.and_then(|at| materials.get(at));
         let blended = material.is_some_and(|material| material.alpha == AlphaMode::Blend);
-        let VertexReuse { shaded, vertices } = &mut report.file_reuse;
         let lists = drawn_lists(&draft.primitive, blended);
         let count = draft.primitive.vertex_count();
         let of_draw = |list: &Vec<u32>| shaded_vertices(list, count);
-        *shaded += lists.iter().map(of_draw).sum::<u64>();
-        *vertices += count as u64;
+        report.file_shaded_vertices += lists.iter().map(of_draw).sum::<u64>();
         report.merged_vertices += draft.merged as u64;
         report.unused_vertices += draft.unused as u64;
         if !keep {
