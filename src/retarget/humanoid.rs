@@ -8,33 +8,42 @@ use crate::skeleton::{Joint, NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+impl Skeleton {
+    /// Finds the joints of a humanoid, by their roles. There may be none.
+    ///
+    /// They are [`Skeleton::roles`], if there are any (VRM files set them). The other joints are
+    /// found by name. If several joints have a suitable name, the hierarchy decides.
+    ///
+    /// These naming schemes are known:
+    ///
+    /// - Mixamo (`mixamorig:LeftForeArm`)
+    /// - Unreal (`lowerarm_l`)
+    /// - VRM (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`)
+    /// - Blender's Rigify (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`)
+    /// - Biped (`Bip01 L Forearm`)
+    /// - Names of the same words in another order or with other separators
+    ///
+    /// Twist joints, controls and ends of chains are ignored. Left and right are told by names
+    /// alone.
+    ///
+    /// ```
+    /// use throng::builtin;
+    /// use throng::retarget::Role;
+    ///
+    /// let character = builtin::mannequin()?.character;
+    /// let humanoid = character.skeleton().humanoid();
+    /// assert_eq!(humanoid[&Role::Hips], character.skeleton().joint("Hips")?);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn humanoid(&self) -> BTreeMap<Role, Id<Joint>> {
+        Humanoid::find(self).roles
+    }
+}
+
 /// The joints of a humanoid.
-///
-/// Uses [`Skeleton::roles`] if there are any (VRM files set them). The other joints are found by
-/// name. If several joints have a suitable name, the hierarchy decides.
-///
-/// These naming schemes are known:
-///
-/// - Mixamo (`mixamorig:LeftForeArm`)
-/// - Unreal (`lowerarm_l`)
-/// - VRM (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`)
-/// - Blender's Rigify (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`)
-/// - Biped (`Bip01 L Forearm`)
-/// - Names of the same words in another order or with other separators
-///
-/// Twist joints, controls and ends of chains are ignored. Left and right are told by names alone.
-///
-/// ```
-/// use throng::builtin;
-/// use throng::retarget::{Humanoid, Role};
-///
-/// let character = builtin::mannequin()?.character;
-/// let humanoid = Humanoid::find(character.skeleton());
-/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok());
-/// # Ok::<(), throng::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Humanoid {
+#[derive(Debug, Default)]
+pub(super) struct Humanoid {
     roles: BTreeMap<Role, Id<Joint>>,
     spine: Vec<Id<Joint>>,
     neck: Vec<Id<Joint>>,
@@ -42,8 +51,7 @@ pub struct Humanoid {
 
 impl Humanoid {
     /// Finds the humanoid of a skeleton, which may be empty.
-    #[must_use]
-    pub fn find(skeleton: &Skeleton) -> Self {
+    pub(super) fn find(skeleton: &Skeleton) -> Self {
         let mut search = Search::new(skeleton);
         for side in Side::BOTH {
             search.arm(side);
@@ -67,23 +75,22 @@ impl Humanoid {
     }
 
     /// The joint of a role, if it was found.
-    #[must_use]
-    pub fn joint(&self, role: Role) -> Option<Id<Joint>> {
+    pub(super) fn joint(&self, role: Role) -> Option<Id<Joint>> {
         self.roles.get(&role).copied()
     }
 
     /// The roles that were found, with their joints.
-    pub fn roles(&self) -> impl Iterator<Item = (Role, Id<Joint>)> {
+    pub(super) fn roles(&self) -> impl Iterator<Item = (Role, Id<Joint>)> {
         self.roles.iter().map(|(role, joint)| (*role, *joint))
     }
 
     /// All joints of the spine, from above the hips on. At most three of them have a role.
-    pub(crate) fn spine(&self) -> &[Id<Joint>] {
+    pub(super) fn spine(&self) -> &[Id<Joint>] {
         &self.spine
     }
 
     /// All joints of the neck. The first one has a role.
-    pub(crate) fn neck(&self) -> &[Id<Joint>] {
+    pub(super) fn neck(&self) -> &[Id<Joint>] {
         &self.neck
     }
 }

@@ -152,7 +152,7 @@ impl JointMap {
         Self::with_roles(links.collect(), source, target)
     }
 
-    /// Maps joints of the same role, found by [`Humanoid::find`].
+    /// Maps joints of the same role, found by [`Skeleton::humanoid`].
     ///
     /// Spines and necks with different numbers of joints distribute the bend. Each target joint
     /// follows the two source joints between which it lies, counted along the chain.

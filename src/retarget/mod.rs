@@ -80,7 +80,6 @@ pub use crate::skeleton::role::{Role, VrmKind};
 pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use fit::RetargetFit;
-pub use humanoid::Humanoid;
 pub use map::{JointLink, JointMap};
 pub use options::RetargetOptions;
 pub(crate) use options::is_vrm_pair;

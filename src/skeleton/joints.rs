@@ -220,8 +220,8 @@ impl Skeleton {
     /// The joints that are parts of a humanoid, ascending by role.
     ///
     /// A VRM file names them, or
-    /// [`AnimationDesc::humanoid`](crate::character::AnimationDesc::humanoid). If there are none,
-    /// [`Humanoid::find`](crate::retarget::Humanoid::find) goes by the joints' names.
+    /// [`AnimationDesc::humanoid`](crate::character::AnimationDesc::humanoid). [`Self::humanoid`]
+    /// finds others by their names.
     #[must_use]
     pub fn roles(&self) -> &[(Role, Id<Joint>)] {
         &self.roles

@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
-use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role};
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Skeleton, Transform};
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
@@ -112,10 +112,10 @@ fn models_follow_each_other() {
     let right = left.map(|(start, end)| (start.mirrored(), end.mirrored()));
     let mut seen = 0;
     for from in &all {
-        let source = Humanoid::find(from.skeleton());
+        let source = from.skeleton().humanoid();
         for to in &all {
-            let target = Humanoid::find(to.skeleton());
-            let both = |role| source.joint(role).zip(target.joint(role));
+            let target = to.skeleton().humanoid();
+            let both = |role| source.get(&role).zip(target.get(&role));
             let Some(clip) = from.curves().iter().find(|clip| !clip.tracks().is_empty()) else {
                 continue;
             };

@@ -6,7 +6,7 @@ use crate::reference;
 use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::import::{ImportOptions, RawCharacter, RawNode};
-use throng::retarget::{Humanoid, JointMap, Role};
+use throng::retarget::{JointMap, Role};
 use throng::skeleton::{Skeleton, Transform};
 
 /// The name on the right side for a name on the left side.
@@ -65,19 +65,14 @@ fn role(name: &str) -> Role {
 
 fn check(scheme: &Scheme, rename: &dyn Fn(&str) -> String) {
     let (skeleton, expected) = body(scheme, rename);
-    let found = Humanoid::find(&skeleton);
+    let found = skeleton.humanoid();
     for (name, joint) in &expected {
         let got = found
-            .joint(role(name))
-            .map(|j| &*skeleton.joints()[usize::from(j)].name);
+            .get(&role(name))
+            .map(|j| &*skeleton.joints()[j.index()].name);
         assert_eq!(got, Some(joint.as_str()), "{}: {name}", scheme.name);
     }
-    assert_eq!(
-        found.roles().count(),
-        expected.len(),
-        "{}: {found:?}",
-        scheme.name
-    );
+    assert_eq!(found.len(), expected.len(), "{}: {found:?}", scheme.name);
 }
 
 #[test]
@@ -175,7 +170,7 @@ fn sides_are_never_swapped() {
             ));
         }
         let skeleton = skeleton(nodes);
-        for (role, joint) in Humanoid::find(&skeleton).roles() {
+        for (role, joint) in skeleton.humanoid() {
             let name = &skeleton.joints()[usize::from(joint)].name;
             let left = [".L", "_l", "Left", " Left "]
                 .iter()
@@ -213,7 +208,7 @@ fn models_of_plain_styles_are_found() {
         ("Skeleton_neck_joint_1", Some(2)),
         ("Skeleton_neck_joint_2", Some(10)),
     ]);
-    let found = Humanoid::find(&numbered);
+    let found = numbered.humanoid();
     let at = |name: &str| numbered.joint(name).ok().map(u16::from);
     for (role, name) in [
         (Role::Hips, "torso_joint_1"),
@@ -226,7 +221,7 @@ fn models_of_plain_styles_are_found() {
         (Role::Neck, "Skeleton_neck_joint_1"),
         (Role::Head, "Skeleton_neck_joint_2"),
     ] {
-        assert_eq!(found.joint(role).map(u16::from), at(name), "{role}");
+        assert_eq!(found.get(&role).map(|joint| joint.0), at(name), "{role}");
     }
     // Joints with anatomical names.
     let bends = plain(&[
@@ -239,9 +234,9 @@ fn models_of_plain_styles_are_found() {
         ("LeftElbow", Some(5)),
         ("LeftWrist", Some(6)),
     ]);
-    let found = Humanoid::find(&bends);
+    let found = bends.humanoid();
     let roles: Vec<String> = found
-        .roles()
+        .iter()
         .map(|(role, joint)| format!("{role} {}", joint.0))
         .collect();
     let at = |name: &str| bends.joint(name).unwrap().0;
@@ -263,10 +258,7 @@ fn models_of_plain_styles_are_found() {
     let builtin = RawCharacter::mannequin()
         .build(&ImportOptions::curves_only())
         .unwrap();
-    assert_eq!(
-        Humanoid::find(builtin.skeleton()).roles().count(),
-        6 + 2 * 23
-    );
+    assert_eq!(builtin.skeleton().humanoid().len(), 6 + 2 * 23);
 }
 
 #[test]
@@ -285,7 +277,7 @@ fn names_of_one_case_have_sides() {
             raws::node(change(name), parent, Transform::IDENTITY)
         };
         let skeleton = skeleton(bones.map(node).into());
-        Humanoid::find(&skeleton).roles().collect::<Vec<_>>()
+        skeleton.humanoid()
     };
     let mixed = roles(|name| name.into());
     assert_eq!(mixed.len(), bones.len());
@@ -304,24 +296,17 @@ fn models_are_humanoids() {
             continue;
         };
         let file = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let found = Humanoid::find(model.skeleton());
+        let found = model.skeleton().humanoid();
         let least = match file.as_str() {
             "CesiumMan" | "RiggedFigure" => 19,
             "Knight" => 18,
             "Fox" => 15,
             _ => continue,
         };
-        let named = found.roles().map(|(role, joint)| {
-            format!(
-                "{role}: {}",
-                model.skeleton().joints()[usize::from(joint)].name
-            )
+        let named = found.iter().map(|(role, joint)| {
+            format!("{role}: {}", model.skeleton().joints()[joint.index()].name)
         });
         println!("{file}: {:?}", named.collect::<Vec<_>>());
-        assert!(
-            found.roles().count() >= least,
-            "{file}: {}",
-            found.roles().count()
-        );
+        assert!(found.len() >= least, "{file}: {}", found.len());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use throng::Id;
 use throng::character::{AnimationDesc, Character};
 use throng::glam::Quat;
-use throng::retarget::{Humanoid, JointMap, Retarget, Role};
+use throng::retarget::{JointMap, Retarget, Role};
 use throng::skeleton::{Joint, Skeleton, Transform};
 
 fn name_of(skeleton: &Skeleton, role: Role) -> &str {
@@ -44,8 +44,7 @@ fn both_versions_name_the_same_joints() {
     ] {
         assert_eq!(name_of(skeleton, role), name);
     }
-    let humanoid = Humanoid::find(skeleton);
-    assert_eq!(humanoid.roles().count(), 13);
+    assert_eq!(skeleton.humanoid().len(), 13);
     assert!(
         repairs(&new)
             .iter()
@@ -75,17 +74,17 @@ fn every_role_has_a_name_and_a_mirror_image() {
 #[test]
 fn names_fill_in_the_roles_that_are_not_given() {
     let mannequin = throng::builtin::mannequin().unwrap().character;
-    let all = Humanoid::find(mannequin.skeleton());
-    for (role, joint) in all.roles() {
+    let all = mannequin.skeleton().humanoid();
+    for (role, joint) in all.clone() {
         let one = with_roles(&mannequin, &[(role, joint)]);
-        assert_eq!(Humanoid::find(&one), all, "{role}");
+        assert_eq!(one.humanoid(), all, "{role}");
     }
     // A given role counts more than a name.
     let [hand, lower] = [Role::LeftHand, Role::LeftLowerArm];
-    let other = all.joint(lower).unwrap();
-    let found = Humanoid::find(&with_roles(&mannequin, &[(hand, other)]));
-    assert_eq!(found.joint(hand), Some(other));
-    assert_eq!(found.joint(Role::Head), all.joint(Role::Head));
+    let other = all[&lower];
+    let found = with_roles(&mannequin, &[(hand, other)]).humanoid();
+    assert_eq!(found[&hand], other);
+    assert_eq!(found[&Role::Head], all[&Role::Head]);
 }
 
 #[test]
