@@ -86,7 +86,7 @@ pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;
 pub use levels::LevelInfo;
 #[cfg(feature = "lod")]
-pub use levels::{KeptReason, LevelOptions};
+pub use levels::LevelOptions;
 pub use save::LoadOptions;
 pub use split::SplitReport;
 #[cfg(feature = "vulkan")]

@@ -46,24 +46,13 @@ impl Default for LevelOptions {
 }
 
 /// The reason for which a primitive could not be simplified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeptReason {
-    /// It would take too much memory or time, as thousands of triangles at one vertex do.
-    #[error("it takes too much memory or time")]
-    Limit,
-    /// The simplifier cannot handle its numbers, such as triangles of extreme sizes.
-    #[error("its geometry is numerically unsuitable")]
-    Geometry,
-}
-
-impl From<meshoptimizer_rs::Error> for KeptReason {
-    fn from(error: meshoptimizer_rs::Error) -> Self {
-        use meshoptimizer_rs::Error::{AllocationFailed, LimitExceeded, SizeOverflow};
-        match error {
-            AllocationFailed | LimitExceeded | SizeOverflow => Self::Limit,
-            _ => Self::Geometry,
-        }
+fn reason(error: meshoptimizer_rs::Error) -> &'static str {
+    use meshoptimizer_rs::Error::{AllocationFailed, LimitExceeded, SizeOverflow};
+    match error {
+        // As thousands of triangles at one vertex do.
+        AllocationFailed | LimitExceeded | SizeOverflow => "it takes too much memory or time",
+        // Such as triangles of extreme sizes.
+        _ => "its geometry is numerically unsuitable",
     }
 }
 
@@ -124,7 +113,7 @@ impl Character {
     /// worth it, it gets none.
     ///
     /// Also returns the primitives that cannot be simplified and are drawn in full at all levels,
-    /// as indices into [`Self::primitives`], each with the reason.
+    /// as indices into [`Self::primitives`], each with the reason for a message.
     ///
     /// ```
     /// use throng::character::LevelOptions;
@@ -148,7 +137,7 @@ impl Character {
     pub fn with_levels(
         mut self,
         options: &LevelOptions,
-    ) -> Result<(Self, Vec<(usize, KeptReason)>)> {
+    ) -> Result<(Self, Vec<(usize, &'static str)>)> {
         options.check()?;
         let poses = Poses::new(&self, 0..self.clip_count());
         let prepared = Prepared::all(&self, &poses)?;
@@ -156,7 +145,7 @@ impl Character {
         let chosen = options.choose(tried, self.triangle_count(), self.size());
         let levels = self.finished(&poses, &chosen, options)?;
         let kept = prepared.iter().enumerate();
-        let kept = kept.filter_map(|(index, of)| Some((index, (*of.failure.get()?).into())));
+        let kept = kept.filter_map(|(index, of)| Some((index, reason(*of.failure.get()?))));
         let kept = kept.collect();
         if chosen.is_empty() {
             return Ok((self.without_levels(), kept));

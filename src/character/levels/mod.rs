@@ -17,7 +17,7 @@ mod surface;
 use super::asset::Character;
 use crate::mesh::Primitive;
 #[cfg(feature = "lod")]
-pub use make::{KeptReason, LevelOptions};
+pub use make::LevelOptions;
 
 /// The size and the error of a level of detail, over all primitives of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
