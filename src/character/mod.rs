@@ -88,7 +88,6 @@ pub use levels::LevelInfo;
 #[cfg(feature = "lod")]
 pub use levels::LevelOptions;
 pub use save::LoadOptions;
-pub use split::SplitReport;
 #[cfg(feature = "vulkan")]
 pub(crate) use triangles::DrawGroup;
 pub(crate) use triangles::Facing;

@@ -164,43 +164,6 @@ impl Primitive {
             ("colors", self.colors.len()),
         ]
     }
-
-    /// The bytes of its joint indices on the GPU, with `index_bytes` bytes per index.
-    ///
-    /// They are stored in blocks of four per vertex.
-    pub(crate) fn joint_bytes(&self, index_bytes: u64) -> u64 {
-        let per_vertex = u64::from(self.influences_per_vertex).next_multiple_of(4);
-        self.vertex_count() as u64 * per_vertex * index_bytes
-    }
-
-    /// The number of bytes that the primitive's vertices take on the GPU.
-    pub(crate) fn stream_bytes(&self) -> u64 {
-        let index_bytes = match self.joints {
-            JointIndices::U8(_) => 1,
-            JointIndices::U16(_) => 2,
-        };
-        let weights = match self.influences_per_vertex {
-            1 => 0,
-            _ => self.joint_bytes(2),
-        };
-        let blocks = self.joint_bytes(index_bytes) + weights;
-        let streams = [
-            // With the normal.
-            (self.positions.len(), 16),
-            (self.tangents.len(), 4),
-            (self.uvs.len(), 8),
-            (self.uvs1.len(), 8),
-            (self.colors.len(), 8),
-        ];
-        let target = |target: &MorphTarget| {
-            let vectors = [&target.positions, &target.normals, &target.tangents];
-            let vectors: u64 = vectors.map(|deltas| deltas.len() as u64).iter().sum();
-            target.vertices.len() as u64 * 4 + vectors * 12
-        };
-        let targets: u64 = self.targets.iter().map(target).sum();
-        let stream = |(count, size): (usize, u64)| count as u64 * size;
-        streams.into_iter().map(stream).sum::<u64>() + targets + blocks
-    }
 }
 
 /// Gives all primitives as many levels.

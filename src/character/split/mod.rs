@@ -14,28 +14,6 @@ use std::ops::Range;
 /// The most entries that a primitive's palette range can have, because indices have 16 bits.
 const MAX_RANGE: usize = 65_536;
 
-/// The result of splitting the primitives of a character, in numbers.
-///
-/// [`Character::split`] returns it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SplitReport {
-    /// The number of primitives that were replaced, because their palette range was too long.
-    pub primitives: usize,
-    /// The number of pieces that replace them.
-    pub pieces: usize,
-    /// The number of vertices added because several pieces of a primitive use them.
-    pub repeated_vertices: usize,
-    /// The number of palette entries that repeat an earlier one.
-    pub repeated_entries: usize,
-    /// The number of vertex bytes saved by shorter joint indices, after the cost of repeated
-    /// vertices. 0 if the vertices take more bytes.
-    pub bytes_saved: u64,
-    /// The number of levels of detail that were left out. Either all stay or none does.
-    pub dropped_levels: usize,
-    /// For each primitive of the new character, the index of the original primitive.
-    pub origins: Vec<usize>,
-}
-
 impl Character {
     /// Splits every primitive whose palette range is longer than `max_joints`.
     ///
@@ -52,6 +30,8 @@ impl Character {
     /// Levels of detail stay if every triangle of a coarser level lies in one piece. Otherwise, all
     /// are left out; [make](Self::with_levels) them after the split.
     ///
+    /// Also returns the index of the original primitive for each primitive of the new character.
+    ///
     /// A piece grows from a triangle by adding the triangles that add the fewest joints, so the
     /// number of pieces is close to the minimum. Triangles that follow the same joints count as one
     /// group. The time is linear in the triangles and, if there are few pieces, in the groups. In
@@ -61,7 +41,7 @@ impl Character {
     /// # Errors
     /// - [`Error::TriangleJoints`] if a single triangle follows more than `max_joints`.
     /// - [`Error::Argument`] if `max_joints` is 0.
-    pub fn split(&self, max_joints: usize) -> Result<(Self, SplitReport)> {
+    pub fn split(&self, max_joints: usize) -> Result<(Self, Vec<usize>)> {
         if max_joints == 0 {
             let max = MAX_RANGE as f64;
             return Err(Error::out_of_range("max_joints", 0.0, 1.0, max));
@@ -69,10 +49,8 @@ impl Character {
         let max = max_joints.min(MAX_RANGE);
         let all = self.primitives();
         let is_long = |primitive: &&Primitive| primitive.palette.len() > max;
-        let mut report = SplitReport::default();
         if !all.iter().any(|primitive| is_long(&primitive)) {
-            report.origins = (0..all.len()).collect();
-            return Ok((self.clone(), report));
+            return Ok((self.clone(), (0..all.len()).collect()));
         }
         let mut ranges = Ranges::new(self.palette().len());
         for entry in self.used_entries(|primitive| !is_long(&primitive)) {
@@ -83,24 +61,21 @@ impl Character {
             let plan = is_long(&primitive).then(|| plan(primitive, max, &mut ranges));
             plans.push(plan.transpose()?);
         }
-        let mut primitives = Vec::new();
+        let (mut primitives, mut origins) = (Vec::new(), Vec::new());
         for (origin, (primitive, plan)) in all.iter().zip(plans).enumerate() {
             match plan {
                 None => primitives.push(moved(primitive, &ranges)),
                 Some((pieces, found)) => {
                     let made = pieces::primitives(primitive, &pieces, &found, &ranges.order);
-                    report.primitives += 1;
-                    report.pieces += made.len();
                     primitives.extend(made);
                 }
             }
-            report.origins.resize(primitives.len(), origin);
+            origins.resize(primitives.len(), origin);
         }
         // All primitives have as many levels.
         let levels = self.level_count();
         if primitives.iter().any(|one| one.levels.len() != levels) {
             primitives.iter_mut().for_each(|one| one.levels.clear());
-            report.dropped_levels = levels;
         }
         let bare = |entry: &u32| PaletteJoint {
             bounds: Aabb::EMPTY,
@@ -108,11 +83,6 @@ impl Character {
         };
         let mut palette: Vec<PaletteJoint> = ranges.order.iter().map(bare).collect();
         bound_entries(&mut palette, &primitives);
-        let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
-        let bytes = |all: &[Primitive]| all.iter().map(Primitive::stream_bytes).sum::<u64>();
-        report.repeated_vertices = vertices(&primitives).saturating_sub(vertices(all));
-        report.repeated_entries = palette.len() - ranges.distinct();
-        report.bytes_saved = bytes(all).saturating_sub(bytes(&primitives));
         let model = crate::mesh::Model {
             hub_reaches: hub_reaches(self.skeleton(), &palette, &primitives),
             palette,
@@ -122,7 +92,7 @@ impl Character {
                 .model
                 .with_meshes(primitives, self.model.images.clone())
         };
-        Ok((self.with_model(model), report))
+        Ok((self.with_model(model), origins))
     }
 
     /// The entries that vertices of these primitives address, ascending.

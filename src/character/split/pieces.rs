@@ -296,11 +296,6 @@ impl Ranges {
         }
     }
 
-    /// The number of entries, each counted once.
-    pub(super) fn distinct(&self) -> usize {
-        self.positions.iter().filter(|of| !of.is_empty()).count()
-    }
-
     /// The first position of an entry, which must be in the palette.
     pub(super) fn first(&self, entry: u32) -> u32 {
         self.positions[entry as usize][0]
