@@ -63,22 +63,11 @@ impl Retarget {
         self.plan.max_times = max_times;
     }
 
-    /// The share of joints that found a partner, and how the spines differ.
+    /// The share of joints that found a partner, how the spines differ, and what scales and turns
+    /// the motion.
     #[must_use]
     pub fn fit(&self) -> &RetargetFit {
         &self.plan.fit
-    }
-
-    /// The factor for translations.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.plan.ratio
-    }
-
-    /// The rotation from the source's model space to the target's.
-    #[must_use]
-    pub fn turn(&self) -> glam::Quat {
-        self.plan.turn.as_quat()
     }
 
     /// Computes the target's local pose from the source's.

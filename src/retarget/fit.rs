@@ -5,6 +5,7 @@ use super::humanoid::Humanoid;
 use super::map::JointMap;
 use crate::skeleton::role::{Role, Side};
 use core::fmt;
+use glam::Quat;
 
 /// The largest difference of two postures that belong to the same build, in radians.
 ///
@@ -46,9 +47,14 @@ pub struct RetargetFit {
     pub source_posture_rad: Option<f64>,
     /// The angle of the target's spine to its legs.
     pub target_posture_rad: Option<f64>,
+    /// The factor for translations.
+    pub ratio: f64,
+    /// The rotation from the source's model space to the target's.
+    pub turn: Quat,
 }
 
 impl RetargetFit {
+    /// The fit of two bodies at rest, before the ratio and the turn are known.
     pub(super) fn new(map: &JointMap, bodies: &[Humanoid; 2], placed: [&[ModelJoint]; 2]) -> Self {
         let [source_joints, target_joints] = [map.source_len(), map.joints[1]];
         let arms = [Role::LeftUpperArm, Role::LeftLowerArm, Role::LeftHand];
@@ -65,6 +71,8 @@ impl RetargetFit {
             whole_body: body.all(is_matched),
             source_posture_rad: posture_rad(&bodies[0], placed[0]),
             target_posture_rad: posture_rad(&bodies[1], placed[1]),
+            ratio: 1.0,
+            turn: Quat::IDENTITY,
         }
     }
 

@@ -137,7 +137,11 @@ impl Plan {
             links: links.collect(),
             turn,
             ratio,
-            fit,
+            fit: RetargetFit {
+                ratio,
+                turn: turn.as_quat(),
+                ..fit
+            },
             scales: options.scales && !of_vrm,
             of_vrm,
             source_scales: source_rest

@@ -127,7 +127,7 @@ fn models_follow_each_other() {
             let mut retarget =
                 Retarget::new(from.skeleton(), to.skeleton(), &map, &options).unwrap();
             let (clip_there, report) = retarget.clip(clip).unwrap();
-            let turn = retarget.turn().to_array().map(f64::from);
+            let turn = retarget.fit().turn.to_array().map(f64::from);
             let mut worst = 0.0_f64;
             for time_s in clip.tracks()[0].values.times_s().iter().take(20) {
                 let a = model(
@@ -155,7 +155,7 @@ fn models_follow_each_other() {
             println!(
                 "{pair}: {} joints, ratio {:.3}, limbs off by {worst:.1e}, {report:?}",
                 map.links().len(),
-                retarget.ratio()
+                retarget.fit().ratio
             );
             // 32-bit rotations, and places up to 160 units from the origin: measured 1.7e-6.
             assert!(worst < 1e-5, "{pair}: {worst}");

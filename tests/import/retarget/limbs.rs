@@ -154,11 +154,8 @@ fn limbs_point_where_the_sources_do() {
         assert!(map.unmatched_roles()[0].is_empty());
         assert!(map.unmatched_roles()[1].is_empty());
         let mut retarget = Retarget::new(&from, &to, &map, &RetargetOptions::default()).unwrap();
-        assert!(
-            (retarget.ratio() - SIZE).abs() < 1e-6,
-            "{}",
-            retarget.ratio()
-        );
+        let ratio = retarget.fit().ratio;
+        assert!((ratio - SIZE).abs() < 1e-6, "{ratio}");
         let (from_rest, to_rest) = (model(&from, &rest(&from)), model(&to, &rest(&to)));
         for _ in 0..10 {
             let local = pose(rng, &from);
@@ -274,8 +271,8 @@ fn a_skeleton_onto_itself_is_the_identity() {
             ..RetargetOptions::default()
         };
         let mut retarget = Retarget::new(&from, &from, &map, &options).unwrap();
-        assert_eq!(retarget.ratio(), 1.0);
-        assert_eq!(retarget.turn(), Quat::IDENTITY);
+        assert_eq!(retarget.fit().ratio, 1.0);
+        assert_eq!(retarget.fit().turn, Quat::IDENTITY);
         let mut local = pose(rng, &from);
         for joint in &mut local {
             joint.translation += joint.translation * rng.vector(-0.1, 0.1);
