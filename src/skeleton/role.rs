@@ -77,7 +77,6 @@ roles! {
     ///
     /// assert_eq!(Role::LeftHand.to_string(), "leftHand");
     /// assert_eq!(Role::from_name("leftHand"), Some(Role::LeftHand));
-    /// assert_eq!(Role::LeftHand.mirrored(), Role::RightHand);
     /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
@@ -155,8 +154,7 @@ impl Role {
     }
 
     /// The same role on the other side. A role of the middle line is its own mirror image.
-    #[must_use]
-    pub fn mirrored(self) -> Self {
+    pub(crate) fn mirrored(self) -> Self {
         let at = self as usize;
         match self.side() {
             None => self,

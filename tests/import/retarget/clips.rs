@@ -109,7 +109,11 @@ fn models_follow_each_other() {
         (Role::LeftUpperLeg, Role::LeftLowerLeg),
         (Role::LeftLowerLeg, Role::LeftFoot),
     ];
-    let right = left.map(|(start, end)| (start.mirrored(), end.mirrored()));
+    let right = [
+        (Role::RightUpperArm, Role::RightLowerArm),
+        (Role::RightUpperLeg, Role::RightLowerLeg),
+        (Role::RightLowerLeg, Role::RightFoot),
+    ];
     let mut seen = 0;
     for from in &all {
         let source = from.skeleton().humanoid();
