@@ -1,6 +1,6 @@
 //! Humanoid bones become roles of joints, and retargeting uses them.
 
-use super::files::{NODES, doll, import, repairs, vrm0, vrm1};
+use super::files::{doll, import, repairs, vrm0, vrm1};
 use crate::reference::cases;
 use crate::reference::words::Fails;
 use serde_json::json;
