@@ -452,7 +452,7 @@ fn other_models_are_aligned() {
         &map,
         &RetargetOptions::default(),
     );
-    let turn = retarget.unwrap().turn();
+    let turn = retarget.unwrap().fit().turn;
     let expected = turn * throng::glam::Vec3::from(direction(&from, &source_local));
     let found = throng::glam::Vec3::from(direction(&plain, &local));
     assert!(found.distance(expected) < 1e-4, "{found} {expected}");
