@@ -29,8 +29,8 @@ pub use imported::{GeometryReport, Imported, InfluenceLoss, SpawnPoint};
 pub use limits::ImportLimits;
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawLevelGroup, RawMorph, RawNode,
-    RawPrimitive, RawSkin,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawMorph, RawNode, RawPrimitive,
+    RawSkin,
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;

@@ -40,8 +40,50 @@ pub struct RawCharacter {
     /// They do not become joints for their names or animations alone. See
     /// [`build`](super::RawCharacter::build). Nodes of [`Self::primitives`] need not be listed.
     pub objects: Vec<usize>,
-    /// Nodes whose drawable parts are levels of detail of the same thing.
-    pub level_groups: Vec<RawLevelGroup>,
+    /// Levels of detail that are drawable parts of their own: groups of levels of nodes.
+    ///
+    /// The levels of a group are finest first. A level is drawn by its nodes and all nodes below
+    /// them, without those of another level or group. No node is in two levels. The finest level is
+    /// the first that draws something.
+    ///
+    /// They become [`MeshLevel`](crate::mesh::MeshLevel)s of the finest level's parts. Parts of a
+    /// coarser level are matched by their material: the first with the first of the finest level,
+    /// and so on. A part of the finest level without a match is not drawn at the coarser level.
+    /// Each level has its own vertices, skin and influences. It has no morph targets, or as many as
+    /// the finest.
+    ///
+    /// A level that does not match the finest is left out, which is reported as
+    /// [`RepairKind::LevelLeftOut`](crate::import::RepairKind::LevelLeftOut).
+    ///
+    /// ```
+    /// use throng::glam::Vec3;
+    /// use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+    /// use throng::skeleton::Transform;
+    ///
+    /// let node = |name: &str| RawNode {
+    ///     name: name.into(),
+    ///     parent: None,
+    ///     transform: Transform::IDENTITY,
+    ///     matrix: None,
+    /// };
+    /// let part = |node, indices: Vec<u32>| RawPrimitive {
+    ///     node,
+    ///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::ONE, Vec3::Y],
+    ///     indices,
+    ///     ..RawPrimitive::default()
+    /// };
+    /// let raw = RawCharacter {
+    ///     nodes: vec![node("near"), node("far")],
+    ///     primitives: vec![part(0, vec![0, 1, 2, 0, 2, 3]), part(1, vec![0, 1, 2])],
+    ///     level_groups: vec![vec![vec![0], vec![1]]],
+    ///     ..RawCharacter::default()
+    /// };
+    /// let built = raw.build(&ImportOptions::default())?;
+    /// assert_eq!((built.triangle_count(), built.levels().len()), (2, 1));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[doc(alias = "LOD")]
+    pub level_groups: Vec<Vec<Vec<usize>>>,
     /// Transforms for instances. They pass through to
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
@@ -197,53 +239,6 @@ impl RawPrimitive {
         let levels = self.levels.iter().flat_map(|level| &level.indices);
         Cow::Owned(self.indices.iter().chain(levels).copied().collect())
     }
-}
-
-/// Levels of detail that are drawable parts of their own.
-///
-/// They become [`MeshLevel`](crate::mesh::MeshLevel)s of the finest level's parts. Parts of a
-/// coarser level are matched by their material: the first with the first of the finest level, and
-/// so on. A part of the finest level without a match is not drawn at the coarser level. Each level
-/// has its own vertices, skin and influences. It has no morph targets, or as many as the finest.
-///
-/// A level that does not match the finest is left out, which is reported as
-/// [`RepairKind::LevelLeftOut`](crate::import::RepairKind::LevelLeftOut).
-///
-/// ```
-/// use throng::glam::Vec3;
-/// use throng::import::{ImportOptions, RawCharacter, RawLevelGroup, RawNode, RawPrimitive};
-/// use throng::skeleton::Transform;
-///
-/// let node = |name: &str| RawNode {
-///     name: name.into(),
-///     parent: None,
-///     transform: Transform::IDENTITY,
-///     matrix: None,
-/// };
-/// let part = |node, indices: Vec<u32>| RawPrimitive {
-///     node,
-///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::ONE, Vec3::Y],
-///     indices,
-///     ..RawPrimitive::default()
-/// };
-/// let raw = RawCharacter {
-///     nodes: vec![node("near"), node("far")],
-///     primitives: vec![part(0, vec![0, 1, 2, 0, 2, 3]), part(1, vec![0, 1, 2])],
-///     level_groups: vec![RawLevelGroup { levels: vec![vec![0], vec![1]] }],
-///     ..RawCharacter::default()
-/// };
-/// let built = raw.build(&ImportOptions::default())?;
-/// assert_eq!((built.triangle_count(), built.levels().len()), (2, 1));
-/// # Ok::<(), throng::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[doc(alias = "LOD")]
-pub struct RawLevelGroup {
-    /// The nodes of each level, finest first.
-    ///
-    /// A level is drawn by its nodes and all nodes below them, without those of another level or
-    /// group. No node is in two levels. The finest level is the first that draws something.
-    pub levels: Vec<Vec<usize>>,
 }
 
 /// An animation.

@@ -6,9 +6,7 @@ use crate::level_files::*;
 use crate::reference::raws;
 use serde_json::json;
 use throng::glam::Vec3;
-use throng::import::{
-    ImportOptions, Imported, RawCharacter, RawLevelGroup, RawPrimitive, RepairKind,
-};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive, RepairKind};
 use throng::mesh::MorphTarget;
 use throng::skeleton::Transform;
 
@@ -514,9 +512,7 @@ fn raw() -> RawCharacter {
     RawCharacter {
         nodes: vec![node.clone(), node],
         primitives: vec![primitive(0, 4), primitive(1, 1)],
-        level_groups: vec![RawLevelGroup {
-            levels: vec![vec![0], vec![1]],
-        }],
+        level_groups: vec![vec![vec![0], vec![1]]],
         ..RawCharacter::default()
     }
 }
@@ -526,8 +522,8 @@ fn raw_groups_are_checked() {
     let built = |raw: RawCharacter| raw.build(&options());
     assert_eq!(triangles(&built(raw()).unwrap()), [8, 2]);
     let mut wrong = raw();
-    wrong.level_groups[0].levels[1][0] = 2;
-    built(wrong).fails("f: file, level_groups[0].levels[1]: refers to node 2, but there are 2");
+    wrong.level_groups[0][1][0] = 2;
+    built(wrong).fails("f: file, level_groups[0][1]: refers to node 2, but there are 2");
     let mut twice = raw();
     twice.level_groups.push(twice.level_groups[0].clone());
     let c = built(twice).unwrap();

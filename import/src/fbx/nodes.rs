@@ -3,7 +3,7 @@
 use super::convert::{of_file, transform};
 use crate::fault::{check_cap, cut, file_part};
 use throng::error::{AssetFault, Result};
-use throng::import::{ImportOptions, RawLevelGroup, RawNode};
+use throng::import::{ImportOptions, RawNode};
 use ufbx::PropFlags;
 
 /// The nodes of a scene, and their numbers.
@@ -47,16 +47,14 @@ impl Nodes {
     }
 
     /// The LOD groups. Each child of a group is a level, finest first.
-    pub(super) fn level_groups(&self, scene: &ufbx::Scene) -> Vec<RawLevelGroup> {
+    pub(super) fn level_groups(&self, scene: &ufbx::Scene) -> Vec<Vec<Vec<usize>>> {
         let nodes = scene.lod_groups.iter().flat_map(|of| &of.element.instances);
         let group = |node: &ufbx::Node| {
             let children = of_file_node(node).children.iter();
             let is_own = |child: &&ufbx::Node| !is_added(child);
             let children = children.map(|child| &**child).filter(is_own);
             let levels = children.filter_map(|child| self.number(child));
-            RawLevelGroup {
-                levels: levels.map(|level| vec![level]).collect(),
-            }
+            levels.map(|level| vec![level]).collect()
         };
         nodes.map(group).collect()
     }

@@ -3,11 +3,11 @@
 use super::json::{Document, Node};
 use std::collections::VecDeque;
 use throng::error::{AssetFault, Object, ObjectKind};
-use throng::import::{RawLevelGroup, Repair, RepairKind};
+use throng::import::{Repair, RepairKind};
 
 /// The coarser levels of the nodes of a scene.
 pub(super) struct Levels {
-    pub(super) groups: Vec<RawLevelGroup>,
+    pub(super) groups: Vec<Vec<Vec<usize>>>,
     /// For each node, true if it is a coarser level or below one.
     pub(super) is_coarser: Vec<bool>,
     /// Coarser levels that stand outside the scene without a parent, each with its finest level,
@@ -68,9 +68,9 @@ impl Levels {
                     open.push_back(level);
                 }
             }
-            groups.push(RawLevelGroup { levels });
+            groups.push(levels);
         }
-        let pairs = || groups.iter().flat_map(pairs);
+        let pairs = || groups.iter().flat_map(|levels| pairs(levels));
         let roots = roots(parents);
         let is_outside = |(level, finest): &(usize, usize)| {
             parents[*level].is_none() && !reached[*level] && roots[*finest] != *level
@@ -84,8 +84,8 @@ impl Levels {
 }
 
 /// The coarser levels of a group, each with the finest.
-fn pairs(group: &RawLevelGroup) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let mut nodes = group.levels.iter().flatten().copied();
+fn pairs(levels: &[Vec<usize>]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut nodes = levels.iter().flatten().copied();
     let finest = nodes.next();
     nodes.filter_map(move |level| Some((level, finest?)))
 }

@@ -3,7 +3,7 @@
 use super::levels::named;
 use crate::error::{AssetFault, Result};
 use crate::import::repair::{Repair, RepairKind};
-use crate::import::{RawCharacter, RawLevelGroup, RawNode};
+use crate::import::{RawCharacter, RawNode};
 use std::collections::{BTreeMap, HashMap};
 
 impl RawCharacter {
@@ -26,7 +26,7 @@ impl RawCharacter {
         let (mut draws, mut stated) = (vec![false; names.len()], vec![false; names.len()]);
         let carriers = self.primitives.iter().map(|primitive| primitive.node);
         carriers.for_each(|node| mark(&mut draws, node));
-        let levels = self.level_groups.iter().flat_map(|group| &group.levels);
+        let levels = self.level_groups.iter().flatten();
         levels.flatten().for_each(|node| mark(&mut stated, *node));
         for node in &order {
             stated[*node] |= self.nodes[*node]
@@ -87,7 +87,7 @@ struct Open<'a> {
     below: HashMap<Option<usize>, HashMap<&'a str, Found>>,
     /// By node, the names with several numbers below it.
     mixed: HashMap<Option<usize>, Vec<&'a str>>,
-    groups: Vec<RawLevelGroup>,
+    groups: Vec<Vec<Vec<usize>>>,
     /// The smallest number of all.
     finest: Option<u32>,
 }
@@ -153,15 +153,14 @@ impl<'a> Open<'a> {
                 nodes.sort_unstable();
                 nodes
             });
-            let levels = levels.collect();
-            self.groups.push(RawLevelGroup { levels });
+            self.groups.push(levels.collect());
         }
     }
 
     /// The groups, and the nodes that are in none and not of the finest level.
-    fn finish(mut self) -> (Vec<RawLevelGroup>, Vec<usize>) {
+    fn finish(mut self) -> (Vec<Vec<Vec<usize>>>, Vec<usize>) {
         self.close(None);
-        self.groups.sort_by(|a, b| a.levels.cmp(&b.levels));
+        self.groups.sort_unstable();
         let alone = self.below.into_values().flat_map(HashMap::into_values);
         let coarser = alone.filter(|found| Some(found.number) > self.finest);
         let mut coarser: Vec<usize> = coarser.flat_map(|found| found.nodes).collect();
@@ -171,10 +170,10 @@ impl<'a> Open<'a> {
 }
 
 /// Removes what these nodes draw, without those of groups below them.
-fn leave_out(raw: &mut RawCharacter, order: &[usize], groups: &[RawLevelGroup], nodes: &[usize]) {
+fn leave_out(raw: &mut RawCharacter, order: &[usize], groups: &[Vec<Vec<usize>>], nodes: &[usize]) {
     let mut grouped = vec![false; raw.nodes.len()];
     let all = groups.iter().chain(&raw.level_groups);
-    let levels = all.flat_map(|group| &group.levels);
+    let levels = all.flatten();
     levels.flatten().for_each(|node| mark(&mut grouped, *node));
     // By node, the one to leave out at or above it.
     let mut of = vec![None; raw.nodes.len()];

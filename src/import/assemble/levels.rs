@@ -4,7 +4,7 @@ use super::fault::fault_at;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{cut, fault, wrong_count};
 use crate::import::repair::{Repair, RepairKind};
-use crate::import::{RawCharacter, RawKeys, RawLevelGroup, RawNode, RawPrimitive};
+use crate::import::{RawCharacter, RawKeys, RawNode, RawPrimitive};
 use crate::mesh::MeshLevel;
 use std::collections::{HashMap, HashSet};
 
@@ -38,7 +38,7 @@ pub(super) fn plan(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result<
         return Ok(Plan { roles });
     }
     let marks = marks(raw, repairs)?;
-    let sized = |group: &RawLevelGroup| vec![Vec::new(); group.levels.len()];
+    let sized = |group: &Vec<Vec<usize>>| vec![Vec::new(); group.len()];
     let mut members: Vec<Vec<Vec<usize>>> = raw.level_groups.iter().map(sized).collect();
     for (index, primitive) in raw.primitives.iter().enumerate() {
         if let Some((group, level)) = marks.get(primitive.node).copied().flatten() {
@@ -58,7 +58,7 @@ pub(super) fn plan(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result<
                 Ok(pairs) => pairs,
                 Err(why) => {
                     own.iter().for_each(|at| roles[*at] = PartRole::LeftOut);
-                    let first = group.levels[number].first().copied().unwrap_or_default();
+                    let first = group[number].first().copied().unwrap_or_default();
                     let kind = RepairKind::LevelLeftOut(why.into());
                     Repair::note(repairs, &named(&raw.nodes, first), kind, own.len() as u64);
                     continue;
@@ -91,10 +91,10 @@ fn marks(raw: &RawCharacter, repairs: &mut Vec<Repair>) -> Result<Vec<Option<(us
     let count = raw.nodes.len();
     let mut marks = vec![None; count];
     for (index, group) in raw.level_groups.iter().enumerate() {
-        for (level, nodes) in group.levels.iter().enumerate() {
+        for (level, nodes) in group.iter().enumerate() {
             for node in nodes {
                 let Some(mark) = marks.get_mut(*node) else {
-                    let part = format!("level_groups[{index}].levels[{level}]");
+                    let part = format!("level_groups[{index}][{level}]");
                     let why = AssetFault::dangling("node", *node, count);
                     return Err(fault(ObjectKind::File, None, part, why));
                 };
