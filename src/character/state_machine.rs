@@ -1,10 +1,11 @@
 //! State machines for a character: its skeleton, clips and blend spaces.
 
 use super::Character;
-use crate::error::Result;
 #[cfg(feature = "toml")]
-use crate::state_machine::StateMachineText;
-use crate::state_machine::{StateMachine, StateMachineClip, StateMachineDesc};
+use crate::error::Result;
+use crate::state_machine::StateMachineClip;
+#[cfg(feature = "toml")]
+use crate::state_machine::{StateMachine, StateMachineText};
 use glam::DVec3;
 
 impl<'c> StateMachineClip<'c> {
@@ -28,22 +29,16 @@ impl<'c> StateMachineClip<'c> {
     }
 }
 
+#[cfg(feature = "toml")]
 impl StateMachine {
-    /// Validates `desc` against a character: its skeleton, clips and blend spaces.
+    /// Validates the text of a state machine against a character: its skeleton, clips and blend
+    /// spaces.
     ///
     /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
-    /// name, the first is used.
-    ///
-    /// # Errors
-    /// [`Error::Description`](crate::Error::Description) with the part of the state machine, its
-    /// field and the fault.
-    pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
-        let clips = StateMachineClip::all_of(character);
-        let spaces = character.blend_spaces();
-        Self::new(desc, character.skeleton(), &clips, spaces)
-    }
-
-    /// [`Self::of`] for the text form. Errors also name `file` and the line.
+    /// name, the first is used. Errors name `file` and the line.
+    /// [`Character::with_animation`] does the same for a
+    /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc), without lines, and gives the
+    /// character the state machine.
     ///
     /// ```
     /// use throng::state_machine::StateMachine;
@@ -74,8 +69,8 @@ impl StateMachine {
     /// ```
     ///
     /// # Errors
-    /// As [`StateMachineDesc::from_toml`] and [`Self::of`].
-    #[cfg(feature = "toml")]
+    /// [`Error::Description`](crate::Error::Description) with the part of the state machine, its
+    /// field and the fault.
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn from_toml(file: &str, text: &str, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);

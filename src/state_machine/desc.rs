@@ -5,7 +5,7 @@ use crate::motion::{Ease, LoopMode};
 
 /// A state machine as plain data, which can also be written as text.
 ///
-/// [`StateMachine::of`](crate::state_machine::StateMachine::of) validates it. Names must not be
+/// [`Character::with_animation`](crate::character::Character::with_animation) validates it. Names must not be
 /// empty and must be unique within their list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StateMachineDesc {

@@ -64,7 +64,9 @@ impl StateMachineDesc {
     ///
     /// # Errors
     /// [`Error::Description`] for data that has no text form, such as a condition on a parameter
-    /// with white space in its name. [`StateMachine::of`] rejects all such data.
+    /// with white space in its name.
+    /// [`Character::with_animation`](crate::character::Character::with_animation) rejects all such
+    /// data.
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
         to_toml(self, "state machine", part_of)

@@ -1,6 +1,7 @@
 //! Invalid input: extreme numbers, times and names.
 
 use super::made::{self, CLIPS, Driven};
+use super::text;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::words::{Fails, Says};
@@ -8,7 +9,7 @@ use throng::animator::AnimationEventKind;
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
 use throng::error::DescFault;
 use throng::state_machine::{
-    LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineDesc, TransitionDesc,
+    LayerDesc, Origin, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
 use throng::{Error, Id};
 
@@ -177,15 +178,12 @@ fn names_and_kinds_that_do_not_exist_are_refused() {
 
 #[test]
 fn too_much_is_refused_with_its_cap() {
-    let cap = |desc: &StateMachineDesc| {
-        let error = StateMachine::of(desc, made::bare()).unwrap_err();
-        match error {
-            Error::Description { why, .. } => match *why {
-                DescFault::Cap { what, asked, cap } => (what, asked, cap),
-                other => panic!("{other}"),
-            },
+    let cap = |desc: &StateMachineDesc| match text::animated(made::bare(), desc).unwrap_err() {
+        Error::Description { why, .. } => match *why {
+            DescFault::Cap { what, asked, cap } => (what, asked, cap),
             other => panic!("{other}"),
-        }
+        },
+        other => panic!("{other}"),
     };
     type Change = fn(&mut StateMachineDesc);
     let changes: [(&str, usize, Change); 4] = [

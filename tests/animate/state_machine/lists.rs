@@ -1,14 +1,14 @@
 //! The description of a state machine, as tools use it.
 
-use super::text::{HERO, character};
+use super::text::{HERO, character, machine};
 use throng::Id;
-use throng::state_machine::{StateMachine, StateMachineDesc};
+use throng::state_machine::StateMachineDesc;
 
 /// A machine has the description that it was made from, and its names lead to ids in its order.
 #[test]
 fn lists_the_description_in_its_order() {
     let desc = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();
-    let machine = StateMachine::of(&desc, character()).unwrap();
+    let machine = machine(character(), &desc);
     assert_eq!(*machine.desc(), desc);
     for (index, parameter) in (0..).zip(&desc.parameters) {
         assert_eq!(machine.parameter(&parameter.name).unwrap(), Id::new(index));

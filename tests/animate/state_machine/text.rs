@@ -6,7 +6,7 @@ use crate::reference::cases;
 use crate::reference::rng::Rng;
 use crate::reference::words::{Fails, Says};
 use throng::Error;
-use throng::character::Character;
+use throng::character::{AnimationDesc, Character};
 use throng::error::DescFault;
 use throng::state_machine::{StateMachine, StateMachineDesc};
 
@@ -21,6 +21,20 @@ fn build(character: &Character, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// The same character with a state machine.
+pub(super) fn animated(character: &Character, desc: &StateMachineDesc) -> Result<Character, Error> {
+    character.clone().with_animation(&AnimationDesc {
+        state_machine: Some(desc.clone()),
+        ..AnimationDesc::default()
+    })
+}
+
+/// The state machine of a character with this description.
+pub(super) fn machine(character: &Character, desc: &StateMachineDesc) -> StateMachine {
+    let character = animated(character, desc).unwrap();
+    character.state_machine().unwrap().clone()
+}
+
 #[test]
 fn data_comes_back_from_its_text() {
     for seed in 0..300 {
@@ -28,14 +42,14 @@ fn data_comes_back_from_its_text() {
         let text = desc.to_toml().unwrap();
         let back = StateMachineDesc::from_toml("random", &text).unwrap();
         assert_eq!(back, desc, "{text}");
-        let machine = |desc| StateMachine::of(desc, made::bare()).unwrap();
-        assert_eq!(machine(&back), machine(&desc));
+        let [back, desc] = [&back, &desc].map(|desc| machine(made::bare(), desc));
+        assert_eq!(back, desc);
     }
     let hero = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();
     let again = StateMachineDesc::from_toml("again", &hero.to_toml().unwrap()).unwrap();
     assert_eq!(hero, again);
     let of_text = StateMachine::from_toml("hero.toml", HERO, character()).unwrap();
-    assert_eq!(of_text, StateMachine::of(&hero, character()).unwrap());
+    assert_eq!(of_text, machine(character(), &hero));
     let empty = StateMachineDesc::from_toml("", "").unwrap();
     assert_eq!(empty, StateMachineDesc::default());
 }
