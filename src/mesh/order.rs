@@ -163,9 +163,9 @@ const REUSED: u64 = 32;
 /// The number of times that drawing these triangles runs the vertex shader.
 ///
 /// [`GeometryReport`](crate::import::GeometryReport) describes the model of a GPU's cache, and has
-/// the counts of a whole character. `indices` are those of one draw. They are less than `vertex_count`; any others count as shaded
-/// each time. Divided by the number of vertices, the result is at least 1 if all of them are drawn;
-/// 1 is ideal.
+/// the counts of a whole character. `indices` are those of one draw. They are less than
+/// `vertex_count`; any others count as shaded each time. Divided by the number of vertices, the
+/// result is at least 1 if all of them are drawn; 1 is ideal.
 pub(crate) fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
     // For each vertex, how many had been shaded when it was shaded last, itself included.
     let mut shaded_at = vec![0_u64; vertex_count];

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 impl JointMap {
     /// The map for one clip of a source with several armatures whose joints have the same names.
     ///
-    /// `map` is [`Self::by_names`] or [`Self::humanoid`]. Files that are libraries of clips have one
-    /// armature for each clip or character. Only the armatures that the clip moves are mapped, with
-    /// the joints above them, if it then moves more of the target. Of two that it moves, the one
-    /// that it moves more may be mapped alone.
+    /// `map` is [`Self::by_names`] or [`Self::humanoid`]. Files that are libraries of clips have
+    /// one armature for each clip or character. Only the armatures that the clip moves are mapped,
+    /// with the joints above them, if it then moves more of the target. Of two that it moves, the
+    /// one that it moves more may be mapped alone.
     ///
     /// # Errors
     /// As `map`.

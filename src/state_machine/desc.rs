@@ -5,8 +5,8 @@ use crate::motion::{Ease, LoopMode};
 
 /// A state machine as plain data, which can also be written as text.
 ///
-/// [`Character::with_animation`](crate::character::Character::with_animation) validates it. Names must not be
-/// empty and must be unique within their list.
+/// [`Character::with_animation`](crate::character::Character::with_animation) validates it. Names
+/// must not be empty and must be unique within their list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StateMachineDesc {
     /// Values that the game sets. The key in text is `parameter`.
