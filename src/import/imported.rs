@@ -77,10 +77,10 @@ pub struct InfluenceLoss {
 /// The result of merging and ordering vertices and triangles, over all primitives.
 ///
 /// Shaded vertices are the times that drawing an instance once runs the vertex shader. Once per
-/// vertex is ideal. GPUs keep the results of the latest vertices. The model of this cache is a queue
-/// of 32 vertices, which each draw starts empty: an index that is not in the queue is shaded and
-/// pushes the oldest vertex out. Real GPUs differ, but an order that does well in this model does
-/// well on them.
+/// vertex is ideal. GPUs keep the results of the latest vertices. The model of this cache is a
+/// queue of 32 vertices, which each draw starts empty: an index that is not in the queue is shaded
+/// and pushes the oldest vertex out. Real GPUs differ, but an order that does well in this model
+/// does well on them.
 ///
 /// For saved characters, and for characters to which clips were added, nothing was merged, and
 /// [`Self::file_shaded_vertices`] is the same as [`Self::shaded_vertices`].
