@@ -177,20 +177,8 @@ impl PaletteFormat {
         }
     }
 
-    /// The format that represents all matrices of this one and of `other`.
-    ///
-    /// Both must belong to one skinning method.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::DualQuat, Self::DualQuatStretch) => other,
-            _ => self,
-        }
-    }
-
     /// The skinning method that reads this format.
-    #[must_use]
-    pub const fn method(self) -> SkinningMethod {
+    pub(crate) const fn method(self) -> SkinningMethod {
         match self {
             Self::Mat3x4 => SkinningMethod::Linear,
             Self::DualQuat | Self::DualQuatStretch => SkinningMethod::DualQuat,

@@ -202,7 +202,7 @@ impl<'a> Subject<'a> {
         if worst.position > POSITION_BOUND || worst.direction > NORMAL_BOUND {
             faults.push(format!("{} {what}: {worst:?}", self.name));
         }
-        if E::FORMAT.method() == SkinningMethod::QuatOffset && apart.position > DISPLACEMENT {
+        if E::FORMAT == PaletteFormat::QuatOffset && apart.position > DISPLACEMENT {
             faults.push(format!("{} {what} against matrices: {apart:?}", self.name));
         }
         faults
