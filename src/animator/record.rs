@@ -52,7 +52,7 @@ pub struct PlayRecord {
 const _: () = assert!(size_of::<PlayRecord>() == 64 && align_of::<PlayRecord>() == 8);
 
 impl PlayRecord {
-    /// Value of [`Self::mask`] if the record affects all joints.
+    /// Value of [`Self::mask`](field@Self::mask) if the record affects all joints.
     pub const NO_MASK: u16 = u16::MAX;
 
     /// The clip shares the phase of its layer's synchronised clips.
