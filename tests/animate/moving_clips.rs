@@ -7,6 +7,7 @@ use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
+use throng::mesh::MorphTarget;
 
 fn mannequin(options: &ImportOptions) -> Character {
     RawCharacter::mannequin().build(options).unwrap().character
@@ -88,7 +89,15 @@ fn tracks_that_change_make_a_clip_move() {
 
 #[test]
 fn morph_weights_that_change_make_a_clip_move() {
-    let character = mannequin(&with_curves());
+    let mut raw = RawCharacter::mannequin();
+    raw.morphs = vec![raws::morph(0, "face", vec![0.0])];
+    raw.primitives[0].morph = Some(0);
+    raw.primitives[0].targets = vec![MorphTarget {
+        vertices: vec![0],
+        positions: vec![Vec3::X],
+        ..MorphTarget::default()
+    }];
+    let character = raw.build(&with_curves()).unwrap().character;
     for (values, moves) in [([0.5, 0.5], false), ([0.5, 0.75], true)] {
         let track = WeightTrack {
             first_weight: Id::new(0),
