@@ -303,6 +303,7 @@ impl ActorState {
     }
 
     /// Returns true if it is in the rest pose at a time and stays there until something is played.
+    #[cfg(feature = "vulkan")]
     pub(super) fn is_resting(&self, now_s: f64) -> bool {
         let plays = !self.layers.is_empty() || !self.goals.is_empty() || self.springs.is_on();
         !plays && self.inertialised_at(self.clock.local_s(now_s)).is_none()

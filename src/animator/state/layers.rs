@@ -46,6 +46,7 @@ impl Pools {
 
 impl Layers {
     /// Returns true if nothing plays.
+    #[cfg(feature = "vulkan")]
     pub(crate) fn is_empty(&self) -> bool {
         self.block.is_empty()
     }

@@ -30,6 +30,7 @@ impl Block {
         }
     }
 
+    #[cfg(feature = "vulkan")]
     pub(crate) fn is_empty(self) -> bool {
         self.len == 0
     }
