@@ -265,6 +265,12 @@ impl Animator {
         Ok(())
     }
 
+    /// Returns true if the actor is alive.
+    #[must_use]
+    pub fn is_alive(&self, id: ActorId) -> bool {
+        self.actors.check(id).is_ok()
+    }
+
     /// The ids of all actors, ascending by index.
     pub fn actors(&self) -> impl ExactSizeIterator<Item = ActorId> + '_ {
         self.actors.ids()

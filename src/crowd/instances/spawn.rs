@@ -265,6 +265,12 @@ impl Crowd {
         self.animators[character].remove(actor)
     }
 
+    /// Returns true if the instance is alive.
+    #[must_use]
+    pub fn is_alive(&self, id: InstanceId) -> bool {
+        self.scene.instances.get(id).is_ok()
+    }
+
     /// All instances that are alive, in the order of the instance table.
     pub fn instances(&self) -> impl ExactSizeIterator<Item = InstanceId> + '_ {
         self.scene.instances.ids()

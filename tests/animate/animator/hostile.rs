@@ -363,7 +363,7 @@ fn run(
                 animator.remove(*id).unwrap();
             }
         }
-        if rng.chance(50) && animator.actor(watched).is_ok() {
+        if rng.chance(50) && animator.is_alive(watched) {
             animator.local_poses(&[watched], &mut local).unwrap();
             let to = WriteOnly::from(&mut palette);
             animator.palettes(&[watched], to).unwrap();
@@ -433,6 +433,6 @@ fn wrong_values_are_named() {
     }
     assert_eq!(state(&animator, id), before);
     assert_eq!(animator.now_s(), 0.5);
-    assert!(animator.actor(gone).is_err() && animator.actor(id).is_ok());
+    assert!(!animator.is_alive(gone) && animator.is_alive(id));
     assert_eq!(animator.actors().len(), 2);
 }

@@ -454,7 +454,7 @@ fn a_snapshot_of_another_character_names_what_differs() {
     let other = throng::builtin::mannequin().unwrap().character;
     let mut other = Animator::new(&other).unwrap();
     other.restore(&same.snapshot()).unwrap();
-    assert!(other.actor(id).is_ok());
+    assert!(other.is_alive(id));
 }
 
 /// Palettes, transforms, root motion and bounding spheres are finite.

@@ -142,7 +142,7 @@ fn run(character: &Character, operations: &[Operation]) -> (usize, usize) {
         }
         let changed: Vec<_> = animator.take_changed().collect();
         for id in &changed {
-            assert!(animator.actor(*id).is_ok());
+            assert!(animator.is_alive(*id));
             known.insert(*id, state(&animator, *id));
         }
         let mut once = changed.clone();

@@ -273,7 +273,7 @@ impl Model {
 
     fn touch_the_dead(&mut self, crowd: &mut Crowd) {
         let id = self.dead[self.rng.below(self.dead.len())];
-        assert!(crowd.instance(id).is_err());
+        assert!(!crowd.is_alive(id));
         let attached = self.members.first().map(|parent| {
             let to = Attachment::new(id, Id::<Joint>::new(0));
             crowd.live_mut(parent.id).attach_to(to)
