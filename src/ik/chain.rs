@@ -100,9 +100,10 @@ impl IkChain {
     /// The tolerance is 1 mm, with at most 32 iterations.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if a joint does not exist.
-    /// - [`Error::At`] if `tip` is not below `root`.
-    /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
+    /// - [`Error::NotFound`](crate::Error::NotFound) if a joint does not exist.
+    /// - [`Error::At`](crate::Error::At) if `tip` is not below `root`.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if there are more than [`Self::MAX_JOINTS`]
+    ///   joints.
     pub fn between(skeleton: &Skeleton, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
         skeleton.expect_below("IkChain tip", tip, root)?;
         let mut joints = vec![(tip, JointLimit::Free)];
