@@ -128,12 +128,16 @@ impl ActorState {
 
     /// Goes back to a snapshot since which it was moved, by root motion or by the caller, or
     /// delivered events, and nothing else happened to it.
-    pub(super) fn rewind(&mut self, from: &Self, library: &Library, shift: Option<&Shift>) {
+    pub(super) fn rewind(&mut self, from: &Self) {
         (self.passed_s, self.walks_until_s) = (from.passed_s, from.walks_until_s);
-        self.world = from.world;
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
             own.clone_from(from);
         }
+    }
+
+    /// Takes the world transform of a snapshot, as [`Self::rewind`] takes the rest.
+    pub(super) fn rewind_world(&mut self, from: &Self, library: &Library, shift: Option<&Shift>) {
+        self.world = from.world;
         if let Some(shift) = shift {
             self.shift_world(shift);
         }
@@ -336,8 +340,9 @@ pub(crate) struct Actors {
 pub(super) struct Eras {
     /// The last time that something other than what [`ActorState::rewind`] undoes was changed.
     pub(super) changed: u32,
-    /// The last time that something that it undoes was changed, and in the lowest bit, whether it
-    /// is listed. So the memory of an actor is 8 bytes less.
+    /// The last time that something that it undoes was changed, and in the lowest bits, whether it
+    /// is listed and whether its world transform was ever set. So the memory of an actor is 8 bytes
+    /// less.
     moved: u32,
 }
 
@@ -348,19 +353,33 @@ impl Eras {
         moved: 0,
     };
 
-    pub(super) fn moved(&self) -> u32 {
-        self.moved >> 1
+    const LISTED: u32 = 1;
+    const PLACED: u32 = 2;
+    /// The number of bits below the era.
+    pub(super) const BITS: u32 = 2;
+
+    pub(super) fn moved(self) -> u32 {
+        self.moved >> Self::BITS
     }
 
     pub(super) fn set_moved(&mut self, era: u32) {
-        self.moved = era << 1 | self.moved & 1;
+        self.moved = era << Self::BITS | self.moved & (Self::LISTED | Self::PLACED);
     }
 
     /// Sets whether it is listed. Returns whether it was.
     pub(super) fn set_listed(&mut self, listed: bool) -> bool {
-        let was = self.moved & 1 != 0;
-        self.moved = self.moved & !1 | u32::from(listed);
+        let was = self.moved & Self::LISTED != 0;
+        self.moved = self.moved & !Self::LISTED | u32::from(listed);
         was
+    }
+
+    /// False if its world transform has never been set, so that all snapshots have the same.
+    pub(super) fn is_placed(self) -> bool {
+        self.moved & Self::PLACED != 0
+    }
+
+    pub(super) fn set_placed(&mut self) {
+        self.moved |= Self::PLACED;
     }
 }
 

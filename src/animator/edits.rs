@@ -1,9 +1,10 @@
 //! Which actors have changed since a snapshot, so that a rollback restores these alone.
 
+use super::actors::Eras;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The last era. Numbers of eras have 31 bits.
-const LAST: u32 = u32::MAX >> 1;
+/// The last era.
+const LAST: u32 = u32::MAX >> Eras::BITS;
 
 /// The number of the next animator.
 static NEXT: AtomicU64 = AtomicU64::new(0);

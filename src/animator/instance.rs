@@ -121,13 +121,16 @@ impl Animator {
     /// Moves a living actor through the world. A `jump` moves its spring bones along.
     pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
         self.moved(id.index);
+        self.actors.eras[id.index as usize].set_placed();
         self.actors[id.index].put(&self.library, world, jump);
     }
 
     /// Takes all actors to another origin of world space.
     pub(crate) fn shift_origin(&mut self, shift: &Shift) {
-        let alive = self.actors.list.iter_mut().filter(|actor| actor.is_alive());
-        for actor in alive {
+        let all = self.actors.list.iter_mut().zip(&mut self.actors.eras);
+        for (actor, eras) in all.filter(|(actor, _)| actor.is_alive()) {
+            // Two opposite shifts may round.
+            eras.set_placed();
             actor.shift_world(shift);
             actor.springs.shift(&self.library.springs, shift);
         }

@@ -40,16 +40,16 @@ impl Animator {
         let mut rewound = core::mem::take(&mut self.work.rewound);
         list.clear();
         rewound.clear();
-        for place in rows.places() {
-            let eras = self.actors.eras[place.actor as usize];
-            match since {
-                Some(since) if eras.changed <= since => {
-                    if eras.moved() > since {
-                        rewound.push(place.actor);
-                    }
-                }
-                _ => list.push(place),
+        let has_changed = |eras: &Eras| since.is_none_or(|since| eras.changed > since);
+        let eras = &self.actors.eras;
+        for (actor, eras) in (0..).zip(eras).filter(|(_, eras)| !has_changed(eras)) {
+            if since.is_some_and(|since| eras.moved() > since) {
+                rewound.push(actor);
             }
+        }
+        if eras.iter().any(has_changed) {
+            let places = rows.places();
+            list.extend(places.filter(|place| has_changed(&eras[place.actor as usize])));
         }
         let few = rewound.len() <= count / 4;
         for batch in rewound.chunks(BATCH) {
@@ -70,9 +70,10 @@ impl Animator {
 
     /// Reads what [`Self::rewind`] reads: see [`Self::fetch`].
     fn fetch_rewound(&self, rows: &Rows, index: u32) {
+        let is_placed = self.actors.eras[index as usize].is_placed();
         for state in [&self.actors[index], &rows.list[index as usize]] {
             state.fetch();
-            black_box((state.root.is_some(), state.world));
+            black_box((state.root.is_some(), is_placed.then_some(state.world)));
         }
         self.schedule.wake.fetch(index);
     }
@@ -80,7 +81,12 @@ impl Animator {
     /// Brings an actor back to a row since which it has only moved and delivered events.
     fn rewind(&mut self, rows: &Rows, index: u32, shift: Option<&Shift>) {
         let saved = &rows.list[index as usize];
-        self.actors[index].rewind(saved, &self.library, shift);
+        let is_placed = self.actors.eras[index as usize].is_placed();
+        let actor = &mut self.actors[index];
+        actor.rewind(saved);
+        if is_placed || shift.is_some() {
+            actor.rewind_world(saved, &self.library, shift);
+        }
         self.moved(index);
         let wakes_s = rows.wakes_s[index as usize];
         let wake = &mut self.schedule.wake;

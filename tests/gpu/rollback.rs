@@ -8,8 +8,8 @@ use crate::support::{SIDES, SMALL, Setup, each, placed, view};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::Joint;
 use throng::{
-    Attachment, CharacterId, Crowd, CrowdSnapshot, Id, InstanceId, PassId, Play, Spawn, Stages,
-    Stats, View,
+    Attachment, CharacterId, Crowd, CrowdSnapshot, Id, InstanceId, PassId, Play, RootMotionMode,
+    Spawn, Stages, Stats, View,
 };
 use throng_standalone::Target;
 
@@ -195,5 +195,32 @@ fn snapshots_of_equal_crowds_are_equal() {
         // Neither has recorded anything.
         unsafe { fresh.destroy(&mut setup.context.allocator()) };
         setup.destroy(played);
+    });
+}
+
+/// What walks, and what hangs on it, comes back to where it was, in its animator too.
+#[test]
+fn walkers_come_back_to_where_they_were() {
+    each(|setup| {
+        let target = target(&mut setup.context);
+        let mut game = Game::new(setup, Stages::Cpu, &target);
+        let walking = Spawn {
+            root_motion: RootMotionMode::Apply,
+            ..placed(at(9), "walk")
+        };
+        let id = game.crowd.spawn(game.kind, &walking).unwrap();
+        let hung = Spawn {
+            attachment: Some(Attachment::new(id, Id::<Joint>::new(3))),
+            ..Spawn::default()
+        };
+        game.crowd.spawn(game.kind, &hung).unwrap();
+        (0..3).for_each(|_| game.update());
+        let (saved, text) = (game.crowd.snapshot(), game.saved());
+        (0..8).for_each(|_| game.update());
+        let gone = game.crowd.live(id).transform().translation;
+        game.crowd.restore(&saved).unwrap();
+        assert!(gone.distance(game.crowd.live(id).transform().translation) > 0.2);
+        assert_eq!(game.saved(), text);
+        game.destroy(setup);
     });
 }
