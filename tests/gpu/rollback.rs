@@ -198,7 +198,7 @@ fn snapshots_of_equal_crowds_are_equal() {
     });
 }
 
-/// What walks, and what hangs on it, comes back to where it was, in its animator too.
+/// Walkers, and instances that hang on them, come back to where they were, in the animator too.
 #[test]
 fn walkers_come_back_to_where_they_were() {
     each(|setup| {
