@@ -378,6 +378,7 @@ impl Eras {
         self.moved & Self::PLACED != 0
     }
 
+    #[cfg(feature = "vulkan")]
     pub(super) fn set_placed(&mut self) {
         self.moved |= Self::PLACED;
     }
