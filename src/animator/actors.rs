@@ -1,5 +1,6 @@
 //! The actors of an animator: ids and rows of state.
 
+use super::edits::Eras;
 use super::library::Library;
 use super::state::{
     Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
@@ -127,7 +128,8 @@ impl ActorState {
     }
 
     /// Goes back to a snapshot since which it was moved, by root motion or by the caller, or
-    /// delivered events, and nothing else happened to it.
+    /// delivered events, and nothing else happened to it. Its world transform stays: see
+    /// [`Self::rewind_world`].
     pub(super) fn rewind(&mut self, from: &Self) {
         (self.passed_s, self.walks_until_s) = (from.passed_s, from.walks_until_s);
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
@@ -135,7 +137,7 @@ impl ActorState {
         }
     }
 
-    /// Takes the world transform of a snapshot, as [`Self::rewind`] takes the rest.
+    /// Takes the world transform of a snapshot, which `shift` takes to the present origin.
     pub(super) fn rewind_world(&mut self, from: &Self, library: &Library, shift: Option<&Shift>) {
         self.world = from.world;
         if let Some(shift) = shift {
@@ -329,59 +331,6 @@ pub(crate) struct Actors {
     pub(super) free: Vec<u32>,
     /// By actor.
     pub(super) eras: Vec<Eras>,
-}
-
-/// The [eras](super::edits) in which an actor was last moved or changed, and whether the list of
-/// changed actors has it.
-///
-/// They are apart from the rest of its state, so that a rollback reads little memory of those that
-/// are as they were.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Eras {
-    /// The last time that something other than what [`ActorState::rewind`] undoes was changed.
-    pub(super) changed: u32,
-    /// The last time that something that it undoes was changed, and in the lowest bits, whether it
-    /// is listed and whether its world transform was ever set. So the memory of an actor is 8 bytes
-    /// less.
-    moved: u32,
-}
-
-impl Eras {
-    /// The eras of an actor that no snapshot of its animator has.
-    pub(super) const NEW: Self = Self {
-        changed: u32::MAX,
-        moved: 0,
-    };
-
-    const LISTED: u32 = 1;
-    const PLACED: u32 = 2;
-    /// The number of bits below the era.
-    pub(super) const BITS: u32 = 2;
-
-    pub(super) fn moved(self) -> u32 {
-        self.moved >> Self::BITS
-    }
-
-    pub(super) fn set_moved(&mut self, era: u32) {
-        self.moved = era << Self::BITS | self.moved & (Self::LISTED | Self::PLACED);
-    }
-
-    /// Sets whether it is listed. Returns whether it was.
-    pub(super) fn set_listed(&mut self, listed: bool) -> bool {
-        let was = self.moved & Self::LISTED != 0;
-        self.moved = self.moved & !Self::LISTED | u32::from(listed);
-        was
-    }
-
-    /// False if its world transform has never been set, so that all snapshots have the same.
-    pub(super) fn is_placed(self) -> bool {
-        self.moved & Self::PLACED != 0
-    }
-
-    #[cfg(feature = "vulkan")]
-    pub(super) fn set_placed(&mut self) {
-        self.moved |= Self::PLACED;
-    }
 }
 
 impl Actors {

@@ -3,7 +3,8 @@
 #[cfg(feature = "vulkan")]
 use super::ActorId;
 use super::Animator;
-use super::actors::{ActorState, Eras};
+use super::actors::ActorState;
+use super::edits::Eras;
 use super::record::PlayRecord;
 use super::snapshot::{ActorSnapshot, AnimatorSnapshot, Rows};
 use super::state::{BlendPlay, SpringMode};
