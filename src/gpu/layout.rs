@@ -531,11 +531,52 @@ impl GpuCullView {
     pub(crate) const COARSE: u32 = 2;
     /// [`Self::flags`]: there is a limit of triangles.
     pub(crate) const BUDGET: u32 = 4;
+    /// [`Self::flags`]: the eye has depth that may hide instances ([`GpuOcclusion`]).
+    pub(crate) const BEHIND: u32 = 8;
     /// Bits of [`Self::flags`] below the number of its list.
     pub(crate) const LIST_SHIFT: u32 = 16;
 }
 
+/// The test of the cull stage against the depth that an engine drew for an eye
+/// (`shaders/include/occlusion.glsl`).
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuOcclusion {
+    /// Rows of the matrix from world space to pixels of the pyramid in x and y, depth with its sign
+    /// in the pyramid, and w. All but w are divided by it.
+    pub rows: [[f32; 4]; 4],
+    /// How far rounding can move the products with these rows: per metre of the point's
+    /// coordinates, and in any case.
+    pub per_metre: [f32; 4],
+    pub always: [f32; 4],
+    /// What the rows without translation make of three directions in world space, which are
+    /// perpendicular to each other: right, down and forward.
+    pub edges: [[f32; 4]; 3],
+    /// The last pixel.
+    pub last_pixel: [f32; 2],
+    /// The farthest depth with its sign in the pyramid.
+    pub farthest: f32,
+    /// Metres that volumes are widened by.
+    pub margin_m: f32,
+    /// The largest error of depth in the attachment's format.
+    pub depth_step: f32,
+    /// The finest and the coarsest level.
+    pub first_level: u32,
+    pub last_level: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// For each level, its first word in the pyramids, and the length of a row.
+    pub levels: [[u32; 2]; GpuOcclusion::LEVELS],
+}
+
+impl GpuOcclusion {
+    /// The most levels of a pyramid.
+    pub(crate) const LEVELS: usize = 12;
+}
+
 const _: () = {
+    assert!(size_of::<GpuOcclusion>() == 272);
+    assert!(offset_of!(GpuOcclusion, levels) == 176);
     assert!(size_of::<Mat3x4>() == 48);
     assert!(size_of::<GpuCullView>() == 192);
     assert!(size_of::<GpuEye>() == 224);

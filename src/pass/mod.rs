@@ -5,6 +5,7 @@
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
 //! | shift | [`shift`] | `shift.comp` | `src/crowd/shift.rs` |
 //! | cull, scan, allocate_rows, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `allocate_rows.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
+//! | pyramid | [`pyramid`] | `pyramid.comp`, `pyramid_samples.comp`, `pyramid_top.comp` | – |
 //! | attach | [`attach`] | `attach.comp` | `src/crowd/instances/follow.rs` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
@@ -25,6 +26,7 @@ pub(crate) mod desc;
 pub(crate) mod draw;
 pub(crate) mod pipelines;
 pub(crate) mod push;
+pub(crate) mod pyramid;
 pub(crate) mod scatter;
 pub(crate) mod shadow_map;
 pub(crate) mod shift;

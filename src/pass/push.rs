@@ -77,6 +77,20 @@ pub(crate) struct CullPush {
     pub(crate) now_high: u32,
 }
 
+/// The stage pyramid. Its shader documents the fields.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct PyramidPush {
+    pub(crate) first: [u32; 2],
+    pub(crate) end: [u32; 2],
+    pub(crate) size: [u32; 2],
+    pub(crate) start: u32,
+    pub(crate) levels: u32,
+    pub(crate) shift: u32,
+    pub(crate) toward: f32,
+    pub(crate) samples: u32,
+}
+
 /// The stage attach.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]

@@ -15,6 +15,9 @@ mod support;
 
 // Files of the crate whose items are private, compiled once more for tests of them.
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
+#[path = "../../src/crowd/visibility/occlusion.rs"]
+mod occlusion_records;
+#[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 #[path = "../../src/pass/push.rs"]
 mod push_layout;
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
@@ -44,6 +47,7 @@ mod misuse;
 mod model;
 mod more_validation;
 mod motion;
+mod occlusion;
 mod origin;
 mod other_device;
 mod parts;
@@ -70,5 +74,13 @@ mod variants;
 mod visibility;
 mod winding;
 
-use throng::{glam, mesh, palette};
+/// The modules of the crate that those files import.
+mod gpu {
+    pub(crate) use crate::shader_layout as layout;
+}
+mod pass {
+    pub(crate) use crate::push_layout as push;
+}
+
+use throng::{ash, glam, mesh, palette};
 use throng_reference as reference;

@@ -13,6 +13,7 @@
     reason = "shared by test crates that each use a part of it"
 )]
 
+pub mod depths;
 pub mod exceptions;
 pub mod frames;
 mod gate;
