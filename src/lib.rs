@@ -164,10 +164,10 @@ pub use animator::{
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Detail,
-    DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId, InstanceSnapshot,
-    Lighting, ListId, PassId, PipelineInfo, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages,
-    Stats, View, ViewId, ViewStats, Views,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Depth,
+    Detail, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId,
+    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, Shadow, SkinnedVertices,
+    SkinningStage, Spawn, Stages, Stats, View, ViewId, ViewStats, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -62,6 +62,12 @@ pub struct Capacity {
     /// Each history holds the records, palettes, morph weights and deformed vertices of all
     /// instances twice.
     pub histories: u32,
+    /// Pixels of all depth pictures that a frame tests against ([`Depth`](super::Depth)).
+    ///
+    /// Each takes 16/3 bytes. Of a picture that is longer than 2,048 pixels, every second row and
+    /// column counts, or every fourth if that is longer still, and so on. With 0, there are no such
+    /// tests.
+    pub depth_pixels: u32,
 }
 
 impl Capacity {
@@ -77,6 +83,7 @@ impl Capacity {
             cpu_skinned_words: of(self.cpu_skinned_words, other.cpu_skinned_words),
             attachments: of(self.attachments, other.attachments),
             histories: of(self.histories, other.histories),
+            depth_pixels: of(self.depth_pixels, other.depth_pixels),
         }
     }
 
@@ -130,6 +137,7 @@ impl Capacity {
             cpu_skinned_words: 0,
             attachments: 0,
             histories: 0,
+            depth_pixels: 0,
         }
     }
 

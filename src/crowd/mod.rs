@@ -5,7 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
+//! | [`ids`], [`capacity`], [`desc`], [`view`], [`depth`], [`stats`] | plain data of the interface |
 //! | [`table`], [`pending`] | lists by index, changes that wait to be uploaded |
 //! | [`view_record`] | the records of a view, for shaders and draws |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
@@ -24,6 +24,7 @@
 mod animators;
 mod capacity;
 mod characters;
+mod depth;
 mod desc;
 mod draw;
 mod frame;
@@ -45,6 +46,7 @@ mod visibility;
 
 pub use capacity::Capacity;
 pub use characters::desc::{CharacterDesc, SkinningStage};
+pub use depth::Depth;
 pub use desc::{CrowdDesc, Stages};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::PipelineInfo;
@@ -71,6 +73,7 @@ use crate::pass::cull::CullPass;
 use crate::pass::desc::PassKind;
 use crate::pass::draw::DrawPass;
 use crate::pass::pipelines::Variant;
+use crate::pass::pyramid::PyramidPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::shadow_map::ShadowInput;
 use crate::pass::shift::ShiftPass;
@@ -158,6 +161,8 @@ pub(crate) struct Pipelines {
     pub(crate) shift: ShiftPass,
     /// If the GPU culls.
     pub(crate) cull: Option<CullPass>,
+    /// If it may test instances against depth.
+    pub(crate) pyramid: Option<PyramidPass>,
     /// If the GPU poses instances.
     pub(crate) animate: Option<AnimatePipeline>,
     /// If the GPU may place attached instances.
@@ -171,7 +176,7 @@ pub(crate) struct Pipelines {
 }
 
 destroy_fields!(
-    Pipelines, &'a Device: passes, skin, shift, scatter, cull, animate, attach, shadow, set_layout
+    Pipelines, &'a Device: passes, skin, shift, scatter, cull, pyramid, animate, attach, shadow, set_layout
 );
 
 impl Pipelines {
@@ -196,6 +201,7 @@ impl Pipelines {
             cull: cull.map(Guard::keep),
             animate: animate.map(Guard::keep),
             attach: None,
+            pyramid: None,
             skin,
             passes: Slots::default(),
             warm: Vec::new(),
@@ -215,6 +221,7 @@ impl Pipelines {
         BufferUsers {
             scatter: &self.scatter,
             cull: self.cull.as_ref().map(|cull| (cull, work)),
+            pyramid: self.pyramid.as_ref(),
             animates: self.animate.is_some(),
         }
     }
@@ -252,13 +259,14 @@ impl Crowd {
         let (culls, animates) = (stages != Stages::Cpu, stages == Stages::Gpu);
         let (capacity, work) = (&desc.capacity, WorkCapacity::FIRST);
         let mut pipelines = Pipelines::new(device, stages)?;
+        pipelines.prepare_pyramid(device, capacity.depth_pixels)?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let buffers = FrameBuffers::new(gpu, pipelines.users(work), desc)?;
         pipelines.prepare_attach(device, capacity.attachments)?;
         let ends = Ends::new(device, desc.frames_in_flight)?;
         let mut frame = FrameState::new(desc);
         frame.histories.reserve(capacity);
-        frame.grow(capacity);
+        frame.grow(capacity, device);
         if desc.profile {
             frame.profiler = Profiler::new(device, desc.frames_in_flight, PROFILER_SCOPES)?;
         }

@@ -1,7 +1,9 @@
 //! Statistics of a frame.
 
 use crate::crowd::visibility::cull::FACTOR;
-use crate::gpu::constants::{COUNT_FACTOR, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS};
+use crate::gpu::constants::{
+    COUNT_FACTOR, COUNT_HIDDEN, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS,
+};
 use crate::mesh::MeshLevel;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -14,6 +16,9 @@ pub struct ViewStats {
     pub outside: u32,
     /// Visible instances that were too small to be drawn.
     pub too_small: u32,
+    /// Visible instances that were hidden by depth that the engine drew before: see
+    /// [`Frame::record_prepare_behind`](super::Frame::record_prepare_behind).
+    pub hidden: u32,
     /// The instances of `shown` at each level of detail. The first is the full one.
     pub levels: [u32; 1 + MeshLevel::MAX_COUNT],
     /// Triangles of what it showed, with those of hidden parts.
@@ -37,6 +42,7 @@ impl ViewStats {
             shown: levels.iter().fold(0, |sum, count| sum.wrapping_add(*count)),
             outside,
             too_small,
+            hidden: words[COUNT_HIDDEN],
             levels,
             triangles: u64::from(high) << 32 | u64::from(low),
             error_factor: FACTOR.powi(power.min(FACTORS) as i32),

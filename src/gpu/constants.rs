@@ -46,6 +46,8 @@ pub(crate) const COUNTER_WORDS: u32 = 16;
 pub(crate) const COUNT_LEVELS: usize = 2;
 pub(crate) const COUNT_TRIANGLES: usize = 10;
 pub(crate) const COUNT_FACTOR: usize = 12;
+/// The word of those that are hidden.
+pub(crate) const COUNT_HIDDEN: usize = 13;
 /// Words of the counters of all views together.
 pub(crate) const TOTAL_WORDS: u32 = 16;
 /// Words of what `shown.glsl` has of an instance.

@@ -28,12 +28,22 @@ const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 /// eyes.
 const TESTS: usize = 2;
 
+/// The first stages, which also test instances against depth.
+const BEHIND: [(&str, &[u32]); TESTS] = [
+    ("budget behind", spirv::BUDGET_BEHIND_COMP),
+    ("cull behind", spirv::CULL_BEHIND_COMP),
+];
+
 /// The pipelines of [`STAGES`], and on a device with multiview those of [`TESTS`] for views with
 /// several eyes.
 #[derive(Debug)]
-pub(crate) struct CullPass(ComputePass);
+pub(crate) struct CullPass {
+    all: ComputePass,
+    /// Those of [`BEHIND`], and the same for views with several eyes.
+    behind: Option<ComputePass>,
+}
 
-destroy_fields!(CullPass, &'a Device: 0);
+destroy_fields!(CullPass, &'a Device: behind, all);
 
 /// The buffers that the stages read and write.
 pub(crate) struct CullBuffers {
@@ -49,6 +59,8 @@ pub(crate) struct CullBuffers {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CullDispatch {
     pub(crate) set: vk::DescriptorSet,
+    /// The set from [`CullPass::make_set_behind`], if an eye has depth.
+    pub(crate) behind: Option<vk::DescriptorSet>,
     /// The dynamic offset of the input.
     pub(crate) input: u32,
     pub(crate) push: CullPush,
@@ -64,15 +76,17 @@ pub(crate) struct CullDispatch {
     pub(crate) eyes: bool,
 }
 
-const BINDINGS: [vk::DescriptorType; 3] = [
+/// The bindings. The last one, the pyramids, is for [`BEHIND`] alone.
+const BINDINGS: [vk::DescriptorType; 4] = [
     vk::DescriptorType::STORAGE_BUFFER,
     vk::DescriptorType::STORAGE_BUFFER,
     vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+    vk::DescriptorType::STORAGE_BUFFER,
 ];
 
 impl CullPass {
     pub(crate) fn new(device: &Device) -> Result<Guard<'_, Self>> {
-        let set = (&BINDINGS[..], None);
+        let set = (&BINDINGS[..3], None);
         // SAFETY: the set layout is the pass's own.
         let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng cull", set) }?;
         for (name, words) in STAGES {
@@ -81,27 +95,49 @@ impl CullPass {
             // a fixed size of at most 128.
             unsafe { pass.add(device, &name, words, &[]) }?;
         }
-        let eyes = if device.enabled.contains(Features::MULTIVIEW) {
-            TESTS
-        } else {
-            0
-        };
-        for (name, words) in STAGES.into_iter().take(eyes) {
-            let name = format!("throng {name} of eyes");
-            // SAFETY: as above. The constant is no size.
-            unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
+        if device.enabled.contains(Features::MULTIVIEW) {
+            for (name, words) in STAGES.into_iter().take(TESTS) {
+                let name = format!("throng {name} of eyes");
+                // SAFETY: as above. The constant is no size.
+                unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
+            }
         }
-        Ok(pass.map(Self))
+        Ok(pass.map(|all| Self { all, behind: None }))
+    }
+
+    /// Creates the pipelines that also test instances against depth, unless it has them.
+    pub(crate) fn prepare_behind(&mut self, device: &Device) -> Result<()> {
+        if self.behind.is_some() {
+            return Ok(());
+        }
+        let set = (&BINDINGS[..], None);
+        // SAFETY: the set layout is the pass's own.
+        let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng cull behind", set) }?;
+        let eyes = device.enabled.contains(Features::MULTIVIEW);
+        for eyes in [false, true].into_iter().take(1 + usize::from(eyes)) {
+            for (name, words) in BEHIND {
+                let name = format!("throng {name}{}", if eyes { " of eyes" } else { "" });
+                // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup
+                // has a fixed size, and the constant is no size.
+                unsafe { pass.add(device, &name, words, &[eyes.into()]) }?;
+            }
+        }
+        self.behind = Some(pass.keep());
+        Ok(())
     }
 
     pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
-        self.0.set_layout()
+        self.all.set_layout()
     }
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
         let names = STAGES.iter().cycle().map(|(name, _)| *name);
-        names.zip(self.0.pipelines())
+        let behind = self.behind.iter().flat_map(|pass| {
+            let names = BEHIND.iter().cycle().map(|(name, _)| *name);
+            names.zip(pass.pipelines())
+        });
+        names.zip(self.all.pipelines()).chain(behind)
     }
 
     /// Makes a set in a pool of its own.
@@ -111,14 +147,26 @@ impl CullPass {
         buffers: &CullBuffers,
     ) -> Result<Guard<'g, Sets>> {
         let buffers = [buffers.table, buffers.work, buffers.input];
-        self.0.make_set(device, &buffers)
+        self.all.make_set(device, &buffers)
+    }
+
+    /// Makes a set for tests against depth, after [`Self::prepare_behind`].
+    pub(crate) fn make_set_behind<'g>(
+        &self,
+        device: &'g Device,
+        buffers: &CullBuffers,
+        pyramids: vk::DescriptorBufferInfo,
+    ) -> Result<Guard<'g, Sets>> {
+        let buffers = [buffers.table, buffers.work, buffers.input, pyramids];
+        let pass = self.behind.as_ref().unwrap_or(&self.all);
+        pass.make_set(device, &buffers)
     }
 
     /// Records the stages, with barriers between them. The caller records those before and after.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`], and its buffers
-    /// are laid out as `push` says.
+    /// `cmd` is recording, outside a render pass; the sets are from [`Self::make_set`] and
+    /// [`Self::make_set_behind`], and their buffers are laid out as `push` says.
     pub(crate) unsafe fn record(
         &self,
         device: &Device,
@@ -126,7 +174,8 @@ impl CullPass {
         dispatch: &CullDispatch,
     ) {
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.0.layout.handle);
+        let point = vk::PipelineBindPoint::COMPUTE;
+        let behind = self.behind.as_ref().zip(dispatch.behind);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
         // Without views, the stages show all that are visible, for the stage animate.
@@ -141,13 +190,12 @@ impl CullPass {
         ];
         let stage = Stage::COMPUTE_SHADER;
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
-        // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
+        // SAFETY: `cmd` is recording outside a render pass and the sets have these layouts, by this
         // function's contract. The numbers of workgroups are within the limits of every device:
         // there are less than 65,536 chunks, characters and views.
         unsafe {
-            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let push = bytemuck::bytes_of(&dispatch.push);
-            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+            let mut bound = None;
             let mut waits = false;
             for (stage_index, (wait, [x, y])) in WAITS.into_iter().zip(sizes).enumerate() {
                 waits |= wait;
@@ -157,9 +205,18 @@ impl CullPass {
                 if core::mem::take(&mut waits) {
                     device.barrier(cmd, (stage, write), (stage, read | write));
                 }
-                let eyes = dispatch.eyes && stage_index < TESTS;
-                let eyes = if eyes { STAGES.len() } else { 0 };
-                raw.cmd_bind_pipeline(cmd, point, self.0.pipeline(stage_index + eyes));
+                let tests = stage_index < TESTS;
+                let (pass, set, stages) = match behind.filter(|_| tests) {
+                    Some((pass, set)) => (pass, set, BEHIND.len()),
+                    None => (&self.all, dispatch.set, STAGES.len()),
+                };
+                let layout = pass.layout.handle;
+                if bound.replace(layout) != Some(layout) {
+                    raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[dispatch.input]);
+                    raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+                }
+                let eyes = usize::from(dispatch.eyes && tests) * stages;
+                raw.cmd_bind_pipeline(cmd, point, pass.pipeline(stage_index + eyes));
                 raw.cmd_dispatch(cmd, x, y, 1);
             }
         }

@@ -14,6 +14,9 @@
 //!
 //! The compute stages are built on [`compute`].
 //!
+//! The stages that test instances have a variant with the suffix `_behind`, which also tests them
+//! against depth.
+//!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`. In passes with a view mask,
 //! shaders have the suffix `_multiview`.

@@ -4,8 +4,8 @@
 //! shaders of this crate alone.
 
 use crate::shader_layout::{
-    GpuActor, GpuAttachment, GpuChange, GpuCullView, GpuInstance, GpuMaterial, GpuPrimitive,
-    GpuTexture, GpuView,
+    GpuActor, GpuAttachment, GpuChange, GpuCullView, GpuInstance, GpuMaterial, GpuOcclusion,
+    GpuPrimitive, GpuTexture, GpuView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 24] {
+fn derived() -> [(&'static str, u32); 31] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -140,24 +140,47 @@ fn derived() -> [(&'static str, u32); 24] {
         ("VIEW_PERSPECTIVE", GpuCullView::PERSPECTIVE),
         ("VIEW_COARSE", GpuCullView::COARSE),
         ("VIEW_BUDGET", GpuCullView::BUDGET),
+        ("VIEW_BEHIND", GpuCullView::BEHIND),
+        ("OCCLUSION_ROWS", rows(size_of::<GpuOcclusion>())),
+        (
+            "OCCLUSION_ROUNDING",
+            rows(offset_of!(GpuOcclusion, per_metre)),
+        ),
+        ("OCCLUSION_EDGES", rows(offset_of!(GpuOcclusion, edges))),
+        (
+            "OCCLUSION_LIMITS",
+            rows(offset_of!(GpuOcclusion, last_pixel)),
+        ),
+        (
+            "OCCLUSION_LEVELS",
+            rows(offset_of!(GpuOcclusion, depth_step)),
+        ),
+        ("OCCLUSION_PLACES", rows(offset_of!(GpuOcclusion, levels))),
         ("NO_WEIGHTS", AnimateJob::NONE),
     ]
 }
 
 /// The constants that only shaders use.
-const OWN: [&str; 13] = [
+const OWN: [&str; 20] = [
     "CHOSEN",
+    "DEPTH_ROUNDING",
+    "EDGE",
     "ENOUGH",
+    "FINER",
     "FLAT",
     "GREATEST",
+    "HIDDEN",
     "LANES",
+    "NEAREST",
     "NOT_SHOWN",
     "NO_ADDRESS",
     "OUTSIDE",
     "OWN_POSE",
     "PI",
+    "PYRAMID_LANES",
     "ROUNDING",
     "SEGMENTS",
+    "SNAPPED",
     "TOO_SMALL",
 ];
 /// The places of what Rust writes or reads in order.
@@ -312,5 +335,5 @@ fn no_workgroup_size_is_a_number() {
             );
         }
     }
-    assert_eq!(count, 11);
+    assert_eq!(count, 12);
 }

@@ -1,7 +1,7 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
 use crate::push_layout::{
-    AnimatePush, AttachPush, CullPush, DrawPush, ScatterPush, ShiftPush, SkinPush,
+    AnimatePush, AttachPush, CullPush, DrawPush, PyramidPush, ScatterPush, ShiftPush, SkinPush,
 };
 use crate::shader_layout::{
     GpuChange, GpuEye, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
@@ -214,13 +214,20 @@ fn push_constants_lie_as_the_shaders_have_them() {
     ];
     for stage in [
         "budget.comp",
+        "budget_behind.comp",
         "cull.comp",
+        "cull_behind.comp",
         "scan.comp",
         "allocate_rows.comp",
         "compact.comp",
         "args.comp",
     ] {
         wanted.push((stage, "Stages", stages.clone()));
+    }
+    for stage in ["pyramid.comp", "pyramid_samples.comp", "pyramid_top.comp"] {
+        let push = members!(PyramidPush:
+            first, end, size, start, levels, shift, toward, samples);
+        wanted.push((stage, "Push", push));
     }
     for shader in [
         "crowd.vert",

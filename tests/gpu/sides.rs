@@ -528,7 +528,7 @@ impl World {
 }
 
 /// A ribbon whose sides are parts.
-fn parted(joints: usize) -> Character {
+pub(crate) fn parted(joints: usize) -> Character {
     let mut raw = ribbon(joints);
     for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
         primitive.part = name.into();

@@ -8,7 +8,7 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 33] = [
+const MODULES: [(&str, usize); 38] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
@@ -22,6 +22,11 @@ const MODULES: [(&str, usize); 33] = [
     ("shift.comp", 4_000),
     ("budget.comp", 21_300),
     ("cull.comp", 32_000),
+    ("pyramid.comp", 9_800),
+    ("pyramid_samples.comp", 10_200),
+    ("pyramid_top.comp", 6_900),
+    ("budget_behind.comp", 34_900),
+    ("cull_behind.comp", 45_400),
     ("scan.comp", 10_800),
     ("allocate_rows.comp", 6_900),
     ("compact.comp", 38_400),

@@ -18,6 +18,7 @@ use crate::pass::cull::CullPass;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
 use crate::pass::pipelines::{Reads, Variant};
+use crate::pass::pyramid::PyramidPass;
 use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
 
@@ -84,6 +85,18 @@ impl Pipelines {
         if self.animate.is_some() && attachments > 0 && self.attach.is_none() {
             // SAFETY: the layout is that of the cull pass on this device.
             self.attach = Some(unsafe { AttachPass::new(device, cull.set_layout()) }?);
+        }
+        Ok(())
+    }
+
+    /// Creates what tests instances against depth, if the GPU culls and there may be any.
+    pub(crate) fn prepare_pyramid(&mut self, device: &Device, depth_pixels: u32) -> Result<()> {
+        let Some(cull) = self.cull.as_mut().filter(|_| depth_pixels > 0) else {
+            return Ok(());
+        };
+        cull.prepare_behind(device)?;
+        if self.pyramid.is_none() {
+            self.pyramid = Some(PyramidPass::new(device)?.keep());
         }
         Ok(())
     }
@@ -258,7 +271,10 @@ impl Crowd {
         let animate = animate.map(move |it| compute("animate", (GpuInstance::NONE, it)));
         let attach = pipelines.attach.iter().map(AttachPass::pipeline);
         let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
+        let pyramid = pipelines.pyramid.iter().flat_map(PyramidPass::pipelines);
+        let pyramid = pyramid.map(move |it| compute("pyramid", (GpuInstance::NONE, it)));
         each.into_iter()
+            .chain(pyramid)
             .chain(attach)
             .chain(cull)
             .chain(animate)

@@ -1,9 +1,9 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
-use crate::crowd::Crowd;
 use crate::crowd::frame::{Frame, Views};
 use crate::crowd::view::View;
 use crate::crowd::visibility::gpu::CullStep;
+use crate::crowd::{Crowd, Depth};
 use crate::error::{Error, Result};
 use crate::gpu::{Features, limit};
 use ash::vk;
@@ -47,9 +47,49 @@ impl Frame<'_> {
         cmd: vk::CommandBuffer,
         views: &[View],
     ) -> Result<Views> {
+        // SAFETY: this function has the same contract, and there is no image.
+        unsafe { self.record_prepare_behind(cmd, views, &[]) }
+    }
+
+    /// As [`Self::record_prepare`], but instances that depth hides are neither posed, nor skinned,
+    /// nor drawn.
+    ///
+    /// `depths` are what the engine has drawn before, for some eyes of the views. An instance is
+    /// hidden in a view if the depth of each eye that has it inside hides it. Then the view does
+    /// not show it: [`ViewStats::hidden`](crate::ViewStats::hidden) counts such instances. If no
+    /// view shows an instance, the GPU does not pose it. An eye without depth hides nothing.
+    ///
+    /// Nothing is tested if the CPU culls ([`Stages::Cpu`](crate::Stages::Cpu)), and instances with
+    /// blended materials, which the CPU sorts, are never hidden.
+    ///
+    /// # Errors
+    /// Those of [`Self::record_prepare`], and:
+    ///
+    /// - [`Error::Capacity`] for more pixels of depth than
+    ///   [`Capacity::depth_pixels`](crate::Capacity::depth_pixels).
+    /// - [`Error::At`], with the index of the depth and the reason: [`Error::NotFound`] if its view
+    ///   or eye does not exist; [`Error::Argument`] if it is inconsistent, or for the same eye as an
+    ///   earlier one.
+    ///
+    /// # Safety
+    /// That of [`Self::record_prepare`], and of the images:
+    ///
+    /// - They are as their [`Depth`] says, belong to this device, and live until the work of this
+    ///   frame index has ended.
+    /// - When the commands run, they have been written, which a barrier made visible to
+    ///   `SHADER_READ` in the stage `COMPUTE_SHADER`.
+    /// - What changes them later, or their layout, waits for the stage `COMPUTE_SHADER`.
+    #[doc(alias = "occlusion")]
+    pub unsafe fn record_prepare_behind(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        views: &[View],
+        depths: &[Depth],
+    ) -> Result<Views> {
         span!("record_prepare");
         let start = Instant::now();
         self.check(views)?;
+        self.take_depths(views, depths)?;
         let crowd = &mut *self.crowd;
         // After an error, wake the instances that were put to rest.
         let step = crowd
@@ -65,6 +105,20 @@ impl Frame<'_> {
         self.prepared = true;
         let frame = self.crowd.memory.retire_queue.frame();
         Ok(Views::new(frame, views.len()))
+    }
+
+    /// Checks the depth pictures, and gives their pyramids places.
+    fn take_depths(&mut self, views: &[View], depths: &[Depth]) -> Result<()> {
+        for (index, depth) in depths.iter().enumerate() {
+            let earlier = depths.get(..index).unwrap_or_default();
+            let checked = depth.check(views, earlier);
+            checked.map_err(|why| why.at("depth", index))?;
+        }
+        let crowd = &mut *self.crowd;
+        let pyramids = crowd.memory.buffers.pyramids.as_ref();
+        let to = pyramids.map(|pyramids| (pyramids, self.frame_index));
+        let (occluders, capacity) = (&mut crowd.frame.occluders, &crowd.desc.capacity);
+        occluders.take(views, depths, capacity, to)
     }
 
     fn check(&self, views: &[View]) -> Result<()> {
@@ -132,6 +186,6 @@ impl Crowd {
             self.memory.retire_queue.frame(),
             scene.visibility.prepared_in(),
         ];
-        scene.write_cull(views, frames, self.shown_s, out)
+        scene.write_cull((views, &frame.occluders), frames, self.shown_s, out)
     }
 }

@@ -6,6 +6,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::retire::RetireQueue;
 use crate::crowd::stats::{Counters, PoseTotals};
 use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::occluders::Occluders;
 use crate::crowd::visibility::sorted::Sorted;
 use crate::crowd::{Capacity, CrowdDesc, InstanceId, ViewStats};
 use crate::error::Result;
@@ -18,6 +19,7 @@ pub(crate) struct FrameState {
     pub(crate) views: Vec<Prepared>,
     pub(crate) sorted: Sorted,
     pub(crate) histories: Histories,
+    pub(crate) occluders: Occluders,
     pub(crate) counters: Counters,
     /// The figures of views, as the GPU counted them.
     pub(crate) read_back: Vec<ViewStats>,
@@ -47,6 +49,7 @@ impl FrameState {
             views: Vec::new(),
             sorted: Sorted::default(),
             histories: Histories::default(),
+            occluders: Occluders::default(),
             counters: Counters::default(),
             read_back: Vec::new(),
             pose_totals: PoseTotals::default(),
@@ -62,13 +65,14 @@ impl FrameState {
     }
 
     /// Grows to a capacity, so that frames allocate nothing. The buffer of counters is new.
-    pub(crate) fn grow(&mut self, capacity: &Capacity) {
+    pub(crate) fn grow(&mut self, capacity: &Capacity, device: &Device) {
         let views = capacity.views as usize;
         self.views.reserve(views.saturating_sub(self.views.len()));
         let more = views.saturating_sub(self.read_back.len());
         self.read_back.reserve(more);
         self.read_back_views.fill(0);
         self.sorted.reserve(capacity.blended as usize);
+        self.occluders.grow(capacity, device);
     }
 
     /// Begins a frame: reads what the GPU measured and counted in the last one of this frame index.

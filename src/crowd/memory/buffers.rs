@@ -2,6 +2,7 @@
 
 use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::pyramids::Pyramids;
 use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::sections::{Part, Section, SectionBytes, Sections};
 use crate::crowd::memory::work::{TableLayout, WorkBuffer, WorkCapacity};
@@ -16,6 +17,7 @@ use crate::gpu::{
 use crate::grow::reserve_all;
 use crate::palette::WriteOnly;
 use crate::pass::cull::{CullBuffers, CullPass};
+use crate::pass::pyramid::PyramidPass;
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
 use ash::vk::PipelineStageFlags as Stage;
@@ -53,13 +55,15 @@ pub(crate) struct FrameBuffers {
     pub(crate) scatter: Sets,
     /// The set of the cull pass, if the GPU culls.
     pub(crate) cull: Sets,
+    /// If it also tests instances against depth.
+    pub(crate) pyramids: Option<Pyramids>,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
     pub(crate) copies: Vec<vk::BufferCopy>,
 }
 
 destroy_fields!(
     FrameBuffers, Gpu<'a>:
-    scatter, cull, work, plays, read_back, history, skinned, table, records, palettes
+    scatter, cull, pyramids, work, plays, read_back, history, skinned, table, records, palettes
 );
 
 /// The passes that write the buffers.
@@ -68,6 +72,8 @@ pub(crate) struct BufferUsers<'a> {
     pub(crate) scatter: &'a ScatterPass,
     /// With the capacity of the work buffer, if the GPU culls.
     pub(crate) cull: Option<(&'a CullPass, WorkCapacity)>,
+    /// If it also tests instances against depth.
+    pub(crate) pyramid: Option<&'a PyramidPass>,
     /// True if the GPU poses instances.
     pub(crate) animates: bool,
 }
@@ -149,15 +155,17 @@ impl FrameBuffers {
             history: history.keep(),
             scatter: Sets::default(),
             cull: Sets::default(),
+            pyramids: None,
             copies,
         };
         let mut buffers = Guard::new(gpu, buffers);
-        buffers.make_sets(device, users)?;
+        buffers.make_sets(gpu, users, desc)?;
         Ok(buffers)
     }
 
     /// Makes the sets of the passes that write the buffers.
-    fn make_sets(&mut self, device: &Device, users: BufferUsers<'_>) -> Result<()> {
+    fn make_sets(&mut self, gpu: Gpu<'_>, users: BufferUsers<'_>, desc: &CrowdDesc) -> Result<()> {
+        let device = gpu.device;
         let buffers = ScatterBuffers {
             changes: self.record_part(Part::Changes),
             indices: self.record_part(Part::Indices),
@@ -172,6 +180,10 @@ impl FrameBuffers {
                 input: self.record_range(self.sections.cull_input()),
             };
             self.cull = cull.make_set(device, &buffers)?.keep();
+            if let Some(pyramid) = users.pyramid {
+                let made = Pyramids::new(gpu, desc, (pyramid, cull), &buffers)?;
+                self.pyramids = Some(made.keep());
+            }
         }
         Ok(())
     }

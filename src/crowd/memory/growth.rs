@@ -57,6 +57,8 @@ impl Crowd {
         let wanted = desc.capacity;
         self.pipelines
             .prepare_attach(gpu.device, wanted.attachments)?;
+        self.pipelines
+            .prepare_pyramid(gpu.device, wanted.depth_pixels)?;
         let buffers = FrameBuffers::new(gpu, self.pipelines.users(work), &desc)?;
         let layout = &self.pipelines.set_layout;
         let sets = self
@@ -86,7 +88,7 @@ impl Crowd {
         self.memory.work = work;
         let work = self.memory.buffers.work.as_ref();
         self.scene.grow(&wanted, work.map(|work| &work.layout));
-        self.frame.grow(&wanted);
+        self.frame.grow(&wanted, gpu.device);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod buffers;
 pub(crate) mod growth;
 pub(crate) mod history_buffer;
 pub(crate) mod pending_growth;
+pub(crate) mod pyramids;
 pub(crate) mod range_allocator;
 pub(crate) mod read_back;
 pub(crate) mod retire;

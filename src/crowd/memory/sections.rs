@@ -5,7 +5,7 @@ use crate::crowd::memory::work::{ATTACHMENT_WORDS, WorkCapacity, chunk_capacity}
 use crate::crowd::poses::gpu_poses::upload_capacity;
 use crate::gpu::GpuPlay;
 use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS};
-use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuView};
+use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuOcclusion, GpuView};
 use core::ops::Index;
 
 /// Bytes of a view's record without further eyes.
@@ -36,7 +36,8 @@ pub(crate) enum Part {
     Indices,
     /// The actors of changed instances, if the GPU culls.
     Actors,
-    /// The views of the GPU's cull stage.
+    /// The views of the GPU's cull stage. At the end, in reverse order, are the tests of their eyes
+    /// against depth.
     CullViews,
     /// Behind those, a bit for each instance of each list.
     ListedBits,
@@ -92,7 +93,8 @@ impl Sections {
         let view_stride = view_bytes.next_multiple_of(alignment);
         let padded = instances.next_multiple_of(CHUNK as u64);
         let eyes = if multiview { GpuView::EYES as u64 } else { 1 };
-        let cull_views = culls * views * eyes * size_of::<GpuCullView>() as u64;
+        let tests = u64::from(capacity.depth_pixels > 0) * size_of::<GpuOcclusion>() as u64;
+        let cull_views = culls * views * eyes * (size_of::<GpuCullView>() as u64 + tests);
         let listed_bits = culls * views * padded / 8;
         let patches = work.map_or(0, |work| {
             let chunks = chunk_capacity(capacity, work.characters);

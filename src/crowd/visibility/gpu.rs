@@ -7,11 +7,12 @@ use crate::crowd::memory::work::WorkLayout;
 use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::visibility::cull::ViewTest;
+use crate::crowd::visibility::occluders::Occluders;
 use crate::error::Result;
 use crate::gpu::GpuTime;
 use crate::gpu::animation::words;
 use crate::gpu::constants::CHUNK;
-use crate::gpu::layout::GpuAttachment;
+use crate::gpu::layout::{GpuAttachment, GpuCullView, GpuOcclusion};
 use crate::pass::attach::AttachDispatch;
 use crate::pass::cull::CullDispatch;
 use crate::pass::push::{AttachPush, CullPush};
@@ -31,7 +32,7 @@ impl Scene {
     /// step of a frame, which has a time. `frames` are its number and that of the frame before.
     pub(crate) fn write_cull(
         &self,
-        views: &[View],
+        (views, occluders): (&[View], &Occluders),
         frames: [u64; 2],
         time_s: f64,
         mut out: FrameWriter<'_>,
@@ -50,15 +51,42 @@ impl Scene {
             let eyes = views.iter().map(View::eye_count);
             eyes.sum::<usize>() - views.len()
         };
-        let records = views.iter().enumerate().map(|(number, view)| {
-            let more_at = views.len() + more(&views[..number]);
-            ViewTest::new(view).record(view, more_at as u32)
+        let more_at = |number: usize| views.len() + more(&views[..number]);
+        let tested = |record: GpuCullView, number: usize, eye: usize| {
+            let is_tested = occluders.test(number, eye).is_some();
+            let flag = if is_tested { GpuCullView::BEHIND } else { 0 };
+            GpuCullView {
+                flags: record.flags | flag,
+                ..record
+            }
+        };
+        let each = views.iter().enumerate();
+        let records = each.clone().map(|(number, view)| {
+            let record = ViewTest::new(view).record(view, more_at(number) as u32);
+            tested(record, number, 0)
         });
-        let eyes = views.iter();
-        let eyes = eyes.flat_map(|view| ViewTest::new(view).more_records(view));
+        let eyes = each.clone().flat_map(|(number, view)| {
+            let eyes = (1..).zip(ViewTest::new(view).more_records(view));
+            eyes.map(move |(eye, record)| tested(record, number, eye))
+        });
         let count = views.len() + more(views);
         out.write(Part::CullViews, 0, count)?
             .fill_from(records.chain(eyes))?;
+        // The tests stand at the end, that of the first record last.
+        let end = out.buffers.sections[Part::CullViews].bytes;
+        for (number, view) in each {
+            for eye in 0..view.eye_count() {
+                let record = if eye == 0 {
+                    number
+                } else {
+                    more_at(number) + eye - 1
+                };
+                if let Some(test) = occluders.test(number, eye) {
+                    let at = end - (record as u64 + 1) * size_of::<GpuOcclusion>() as u64;
+                    out.write(Part::CullViews, at, 1)?.copy_from(&[*test])?;
+                }
+            }
+        }
         // Instances that came after a list was made are not in it.
         let words = self.instances.table_len().div_ceil(CHUNK);
         let each = u64::from(out.buffers.sections.listed_words) * 4;
@@ -73,6 +101,8 @@ impl Scene {
         let now = GpuTime::new(time_s, epoch_s.unwrap_or(time_s)).words();
         let mut cull = self.cull_dispatch(views, &layout, buffers, now);
         [cull.push.frame, cull.push.last_frame] = frames.map(|frame| frame as u32);
+        let pyramids = buffers.pyramids.as_ref().filter(|_| !occluders.is_empty());
+        cull.behind = pyramids.map(|pyramids| pyramids.cull.first());
         cull.input = buffers.offset(frame_index, buffers.sections[Part::CullViews]);
         Ok(CullStep {
             written: out.written,
@@ -119,6 +149,7 @@ impl Scene {
         let [chunks, characters, draws] = self.characters.chunks.ends();
         CullDispatch {
             set: buffers.cull.first(),
+            behind: None,
             input: 0,
             push: CullPush {
                 view_count: views.len() as u32,

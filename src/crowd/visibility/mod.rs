@@ -6,6 +6,7 @@ pub(crate) mod chunks;
 pub(crate) mod cull;
 pub(crate) mod gpu;
 mod members;
+pub(crate) mod occluders;
 pub(crate) mod occlusion;
 mod queries;
 mod record;

@@ -55,8 +55,18 @@ impl Frame<'_> {
             device
                 .raw
                 .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
+            let dispatches = &crowd.frame.occluders.dispatches;
+            let pyramid = crowd.pipelines.pyramid.as_ref();
+            if let Some(pyramid) = pyramid.filter(|_| !dispatches.is_empty()) {
+                pyramid.record(device, cmd, dispatches);
+            }
             let then = (DEFORMS, read | write);
-            device.barrier(cmd, (transfer, to), then);
+            let made = if dispatches.is_empty() {
+                (transfer, to)
+            } else {
+                (transfer | compute, to | write)
+            };
+            device.barrier(cmd, made, then);
             crowd.record_shared_poses(cmd);
             if let (Some(pass), Some(dispatch)) = (&crowd.pipelines.attach, &step.attach) {
                 pass.record(device, cmd, dispatch);

@@ -1,5 +1,8 @@
-//! Instances that depth hides: the stage pyramid, and the test of volumes.
+//! Instances that depth hides: the stage pyramid, the test of volumes, and whole frames.
 
+mod frames;
 mod pyramid;
 mod reference;
+mod refused;
 mod volumes;
+mod walls;

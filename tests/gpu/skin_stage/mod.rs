@@ -44,6 +44,7 @@ const CAPACITY: Capacity = Capacity {
     cpu_skinned_words: 150_000,
     attachments: 0,
     histories: 0,
+    depth_pixels: 0,
 };
 
 /// A character of the crowd, and the data of its CPU implementation.

@@ -34,6 +34,7 @@ const CAPACITY: Capacity = Capacity {
     cpu_skinned_words: 4_000_000,
     attachments: 0,
     histories: 0,
+    depth_pixels: 0,
 };
 
 /// Largest difference of an 8-bit channel, between the GPU's 16-bit normals and the CPU's 32-bit

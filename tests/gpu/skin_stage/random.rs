@@ -33,6 +33,7 @@ const START: Capacity = Capacity {
     cpu_skinned_words: 6_000,
     attachments: 0,
     histories: 0,
+    depth_pixels: 0,
 };
 
 #[derive(Clone, Copy)]

@@ -1,0 +1,5 @@
+// Stage budget, which also tests instances against depth.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BEHIND
+#include "include/budget_stage.glsl"

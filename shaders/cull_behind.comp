@@ -1,0 +1,5 @@
+// Stage cull, which also tests instances against depth.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BEHIND
+#include "include/cull_stage.glsl"

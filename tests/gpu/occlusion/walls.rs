@@ -1,0 +1,214 @@
+//! Walls that an engine draws before the crowd, and the pictures that it draws to.
+
+use crate::support::own::depth_pipeline;
+use crate::support::read_image::{ImageRead, read_image};
+use throng::ash::{self, vk};
+use throng::glam::{Mat4, Vec3};
+use throng::gpu_allocator::MemoryLocation;
+use throng::{Depth, View};
+use throng_standalone::{Buffer, Context, Target, TargetDesc};
+
+/// The most triangles of walls.
+const MOST: usize = 64;
+
+/// Triangles in world space.
+pub(super) struct Walls {
+    buffer: Buffer,
+    vertices: u32,
+    layout: vk::PipelineLayout,
+}
+
+/// A picture with its pipeline for walls.
+pub(super) struct Canvas {
+    pub(super) target: Target,
+    pub(super) samples: u32,
+    pipeline: vk::Pipeline,
+}
+
+impl Walls {
+    pub(super) fn new(context: &Context) -> Self {
+        let push = [vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::VERTEX,
+            offset: 0,
+            size: 112,
+        }];
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
+        let (bytes, usage) = (MOST as u64 * 36, vk::BufferUsageFlags::VERTEX_BUFFER);
+        let location = MemoryLocation::CpuToGpu;
+        Self {
+            buffer: Buffer::new(context, "walls", bytes, usage, location).unwrap(),
+            vertices: 0,
+            layout: unsafe { context.device.create_pipeline_layout(&info, None) }.unwrap(),
+        }
+    }
+
+    /// Replaces all triangles. No submitted work may use them.
+    pub(super) fn set(&mut self, triangles: &[[Vec3; 3]]) {
+        let triangles = &triangles[..triangles.len().min(MOST)];
+        let numbers = triangles.as_flattened().iter().flat_map(|v| v.to_array());
+        let bytes: Vec<u8> = numbers.flat_map(f32::to_ne_bytes).collect();
+        if !bytes.is_empty() {
+            self.buffer.write(0, &bytes).unwrap();
+        }
+        self.vertices = triangles.len() as u32 * 3;
+    }
+
+    /// Draws the walls as an eye of a view sees them.
+    pub(super) fn draw(
+        &self,
+        (device, cmd): (&ash::Device, vk::CommandBuffer),
+        canvas: &Canvas,
+        view: &View,
+        reversed_z: bool,
+    ) {
+        let mut jitter = Mat4::IDENTITY;
+        jitter.w_axis = view.eye.jitter.extend(0.0).extend(1.0);
+        let numbers = (jitter * view.eye.clip_from_world).to_cols_array();
+        let unit = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+        let push: Vec<u8> = numbers
+            .iter()
+            .chain(&unit)
+            .flat_map(|v: &f32| v.to_ne_bytes())
+            .collect();
+        let (offset, extent) = (view.viewport.offset, view.viewport.extent);
+        let [x, y, width, height] = [
+            offset.x as f32,
+            offset.y as f32,
+            extent.width as f32,
+            extent.height as f32,
+        ];
+        let (y, height) = if view.flip_y {
+            (y + height, -height)
+        } else {
+            (y, height)
+        };
+        let viewports = [vk::Viewport {
+            x,
+            y,
+            width,
+            height,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        }];
+        let [left, top] = [offset.x, offset.y].map(|first| first.max(0));
+        let side =
+            |first: i32, length: u32, from: i32| (first + length as i32 - from).max(0) as u32;
+        let scissors = [vk::Rect2D {
+            offset: vk::Offset2D { x: left, y: top },
+            extent: vk::Extent2D {
+                width: side(offset.x, extent.width, left),
+                height: side(offset.y, extent.height, top),
+            },
+        }];
+        let compare = if reversed_z {
+            vk::CompareOp::GREATER_OR_EQUAL
+        } else {
+            vk::CompareOp::LESS_OR_EQUAL
+        };
+        unsafe {
+            device.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::GRAPHICS, canvas.pipeline);
+            device.cmd_set_viewport(cmd, 0, &viewports);
+            device.cmd_set_scissor(cmd, 0, &scissors);
+            device.cmd_set_depth_compare_op(cmd, compare);
+            let stage = vk::ShaderStageFlags::VERTEX;
+            device.cmd_push_constants(cmd, self.layout, stage, 0, &push);
+            device.cmd_bind_vertex_buffers(cmd, 0, &[self.buffer.handle()], &[0]);
+            device.cmd_draw(cmd, self.vertices, 1, 0, 0);
+        }
+    }
+
+    pub(super) fn destroy(self, context: &Context) {
+        unsafe { context.device.destroy_pipeline_layout(self.layout, None) };
+    }
+}
+
+impl Canvas {
+    pub(super) fn new(context: &Context, walls: &Walls, size: [u32; 2], samples: u32) -> Self {
+        let [width, height] = size;
+        let desc = TargetDesc {
+            extent: vk::Extent2D { width, height },
+            samples: vk::SampleCountFlags::from_raw(samples),
+            depth_usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_SRC,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(context, &desc).unwrap();
+        let bindings = [vk::VertexInputBindingDescription::default().stride(12)];
+        let attributes =
+            [vk::VertexInputAttributeDescription::default().format(vk::Format::R32G32B32_SFLOAT)];
+        let input = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&bindings)
+            .vertex_attribute_descriptions(&attributes);
+        let dynamic = [
+            vk::DynamicState::VIEWPORT,
+            vk::DynamicState::SCISSOR,
+            vk::DynamicState::DEPTH_COMPARE_OP,
+        ];
+        let shader = ("test/static_mesh.vert", 0, walls.layout);
+        let pipeline = depth_pipeline(context, &target.pass_desc(), shader, &input, &dynamic);
+        Self {
+            target,
+            samples,
+            pipeline,
+        }
+    }
+
+    /// Its depth as the crowd takes it, in the layout after [`Self::read_only`].
+    pub(super) fn depth(&self, reversed_z: bool) -> Depth {
+        let extent = self.target.extent();
+        Depth {
+            samples: vk::SampleCountFlags::from_raw(self.samples),
+            reversed_z,
+            ..Depth::new(self.target.depth().unwrap().1, extent)
+        }
+    }
+
+    /// Makes the depth that was drawn visible to the stage pyramid.
+    pub(super) fn read_only(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stages};
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::DEPTH,
+            level_count: 1,
+            layer_count: 1,
+            ..vk::ImageSubresourceRange::default()
+        };
+        let images = [vk::ImageMemoryBarrier2::default()
+            .image(self.target.depth().unwrap().0)
+            .subresource_range(range)
+            .src_stage_mask(Stages::LATE_FRAGMENT_TESTS | Stages::EARLY_FRAGMENT_TESTS)
+            .src_access_mask(Access::DEPTH_STENCIL_ATTACHMENT_WRITE)
+            .old_layout(Layout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL)
+            .dst_stage_mask(Stages::COMPUTE_SHADER)
+            .dst_access_mask(Access::SHADER_READ)
+            .new_layout(Layout::DEPTH_STENCIL_READ_ONLY_OPTIMAL)];
+        let info = vk::DependencyInfo::default().image_memory_barriers(&images);
+        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+    }
+
+    /// The depth that was drawn last, or `None` with several samples.
+    pub(super) fn depths(&self, context: &Context) -> Option<Vec<f32>> {
+        if self.samples > 1 {
+            return None;
+        }
+        let read = ImageRead {
+            image: self.target.depth().unwrap().0,
+            aspect: vk::ImageAspectFlags::DEPTH,
+            layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+            layer: 0,
+            extent: self.target.extent(),
+            texel_bytes: 4,
+        };
+        let bytes = unsafe { read_image(context, &read) }.unwrap();
+        Some(
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| f32::from_le_bytes(*b))
+                .collect(),
+        )
+    }
+
+    pub(super) fn destroy(self, context: &Context) {
+        unsafe { context.device.destroy_pipeline(self.pipeline, None) };
+    }
+}
