@@ -291,21 +291,25 @@ impl Scene {
         // SAFETY: the formats are the target's, and there are no materials of the engine's own.
         let [color, shadow] = unsafe { [&color, &shadow].map(|pass| self.crowd.create_pass(pass)) };
         let both = [(camera(places), color?), (light(places), shadow?)];
-        let (culling, error_px, pose_error_px) = match case.detail {
-            Detail::Levels => (Culling::Frustum, 1.0, 0.5),
-            Detail::Full => (Culling::Frustum, 0.0, 0.0),
-            Detail::Uncut => (Culling::Off, 0.0, 0.0),
-        };
         self.views = (0..case.views as usize)
             .map(|number| {
                 let (view, pass) = both[number % 2];
+                let culling = match case.detail {
+                    Detail::Levels | Detail::Full => Culling::Frustum,
+                    Detail::Uncut => Culling::Off,
+                };
+                let full = throng::Detail {
+                    error_px: 0.0,
+                    pose_error_px: 0.0,
+                    ..view.detail
+                };
+                let detail = match case.detail {
+                    Detail::Levels => view.detail,
+                    Detail::Full | Detail::Uncut => full,
+                };
                 let view = View {
                     culling,
-                    detail: throng::Detail {
-                        error_px,
-                        pose_error_px,
-                        ..view.detail
-                    },
+                    detail,
                     ..view
                 };
                 (view, pass)
@@ -502,7 +506,7 @@ fn light(places: &[Vec3]) -> View {
         rh::proj::vulkan::orthographic(-right, right, -up, up, 0.1, 2.0 * away);
     let view_from_world = rh::view::look_at_mat4(eye, middle, Vec3::NEG_Z);
     let clip_from_world = clip_from_view * view_from_world;
-    View::new(clip_from_world, eye, viewport(SHADOW_MAP))
+    View::shadow_of(clip_from_world, eye, viewport(SHADOW_MAP))
 }
 
 fn us(since: Instant) -> f64 {

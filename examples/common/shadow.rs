@@ -141,7 +141,7 @@ impl ShadowImage {
 
     /// The view of the sun.
     pub(crate) fn view(&self) -> View {
-        View::new(self.clip_from_world, Vec3::ZERO, self.extent())
+        View::shadow_of(self.clip_from_world, Vec3::ZERO, self.extent())
     }
 
     /// The mapping from the world to the shadow map, for a camera's view.

@@ -281,7 +281,8 @@ impl Show {
             ..view
         };
         let sun = self.shadow.as_ref().map(ShadowImage::view);
-        // Errors are seen less in shadows.
+        // Errors are seen less in shadows: as `View::shadow_of` allows twice the camera's, so does
+        // this for chosen ones.
         let coarser = Detail {
             error_px: 2.0 * self.detail.error_px,
             pose_error_px: 2.0 * self.detail.pose_error_px,

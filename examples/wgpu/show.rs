@@ -47,7 +47,7 @@ impl Show {
             * rh::view::look_at_mat4(eye, Vec3::Y * 0.8, Vec3::Y);
         let light = rh::proj::directx::orthographic(-9.0, 9.0, -9.0, 9.0, 1.0, 40.0)
             * rh::view::look_at_mat4(sun, Vec3::NEG_Z * 2.0, Vec3::Y);
-        let from_sun = throng_wgpu::view(light, sun, self.map.texture().size());
+        let from_sun = throng_wgpu::shadow_of(light, sun, self.map.texture().size());
         let shadow = Some(Shadow::of(&[from_sun]));
         let view = View { shadow, ..throng_wgpu::view(camera, eye, size) };
         self.crowd.update(time_s)?;

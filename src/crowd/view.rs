@@ -140,7 +140,7 @@ pub struct Detail {
     /// An instance is drawn at the coarsest level whose worst error, at the near side of the
     /// instance's bounding sphere, is at most this. An instance smaller than 0.7 times this is not
     /// drawn. With 0, every instance is drawn at full detail. In a shadow map, errors of two texels
-    /// are rarely seen.
+    /// are rarely seen: see [`View::shadow_of`].
     ///
     /// Most imported models have no levels, and then this only leaves out the smallest instances:
     /// [`Character::levels`](crate::character::Character::levels) is empty. To get some:
@@ -253,7 +253,8 @@ impl Shadow {
     /// use throng::glam::{Mat4, Vec3};
     /// use throng::{Shadow, View};
     ///
-    /// let light = View::new(Mat4::IDENTITY, Vec3::Z, Extent2D { width: 1024, height: 1024 });
+    /// let texels = Extent2D { width: 1024, height: 1024 };
+    /// let light = View::shadow_of(Mat4::IDENTITY, Vec3::Z, texels);
     /// let mut camera = View::new(Mat4::IDENTITY, Vec3::Z, Extent2D { width: 1280, height: 720 });
     /// camera.shadow = Some(Shadow::of(&[light]));
     /// ```
@@ -309,6 +310,39 @@ impl View {
             list: None,
             culling: Culling::Frustum,
             detail: Detail::default(),
+        }
+    }
+
+    /// The view of a light, of one eye, for a layer of a shadow map.
+    ///
+    /// It is [`Self::new`] with coarser detail, because a shadow hides errors that a surface shows:
+    /// two texels of error for levels of detail ([`Detail::error_px`]), and one for shared poses
+    /// ([`Detail::pose_error_px`]). `clip_from_world` and `light` are matrix and position of the
+    /// light. For one with parallel rays, the position is any point far back along them.
+    ///
+    /// ```
+    /// use throng::ash::vk::Extent2D;
+    /// use throng::glam::{Vec3, camera::rh};
+    /// use throng::{Shadow, View};
+    ///
+    /// let sun = Vec3::new(8.0, 16.0, 9.0);
+    /// let clip_from_light = rh::proj::vulkan::orthographic(-9.0, 9.0, -9.0, 9.0, 1.0, 40.0);
+    /// let light_from_world = rh::view::look_at_mat4(sun, Vec3::ZERO, Vec3::Y);
+    /// let texels = Extent2D { width: 2048, height: 2048 };
+    /// let light = View::shadow_of(clip_from_light * light_from_world, sun, texels);
+    /// let shadow = Shadow::of(&[light]); // for View::shadow of the camera
+    /// # assert_eq!((light.detail.error_px, light.detail.pose_error_px, shadow.layers), (2.0, 1.0, 1));
+    /// ```
+    #[must_use]
+    pub fn shadow_of(clip_from_world: Mat4, light: Vec3, viewport: impl Into<vk::Rect2D>) -> Self {
+        let detail = Detail {
+            error_px: 2.0,
+            pose_error_px: 1.0,
+            ..Detail::default()
+        };
+        Self {
+            detail,
+            ..Self::new(clip_from_world, light, viewport)
         }
     }
 

@@ -21,9 +21,10 @@ use ash::vk;
 ///    [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) set to true.
 ///
 /// In every frame:
-/// 1. For each layer, compute the matrix from the world to the light's clip space. Make a
-///    [`View`](crate::View) with it: its viewport is the whole layer, and it has no shadow itself.
-/// 2. Set [`View::shadow`](crate::View::shadow) of the camera's view to these matrices.
+/// 1. For each layer, compute the matrix from the world to the light's clip space, and make a view
+///    with it: [`View::shadow_of`](crate::View::shadow_of). Its viewport is the whole layer.
+/// 2. Set [`View::shadow`](crate::View::shadow) of the camera's view to
+///    [`Shadow::of`](crate::Shadow::of) these views.
 /// 3. [`Frame::record_prepare`](crate::Frame::record_prepare) with the camera's and the light's
 ///    views.
 /// 4. For each layer, transition it to `DEPTH_ATTACHMENT_OPTIMAL`, begin rendering with depth

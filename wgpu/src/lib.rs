@@ -5,8 +5,8 @@
 //! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`].
 //! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory
 //!    and knows when the GPU is done.
-//! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
-//!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
+//! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with a [`view`] of each camera and a view of each
+//!    light ([`shadow_of`]), and [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
 //! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
 //! 5. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
 //!    them in order with everything else.
@@ -102,7 +102,7 @@ pub use frame::Frame;
 pub use gpu::Gpu;
 pub use material::MaterialDesc;
 pub use pass::PassDesc;
-pub use space::view;
+pub use space::{shadow_of, view};
 
 /// The examples of README.md are compiled as tests.
 #[cfg(doctest)]

@@ -184,7 +184,7 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
     });
     let shadow = shadow.unwrap();
     let target = Target::new(&gpu, SIZE, 1);
-    let light = throng_wgpu::view(light_from_world(), Default::default(), map.size());
+    let light = throng_wgpu::shadow_of(light_from_world(), Default::default(), map.size());
     let mut pictures = Vec::new();
     for shaded in [false, true, true] {
         let camera = View {

@@ -396,29 +396,30 @@ impl Scene {
         };
         let cast = settings.shadow.then(|| shadow.shadow());
         // Without an error, a chosen level is shown however small it is.
-        let error_px = if settings.level.is_some() { 0.0 } else { 1.0 };
+        let chosen = |detail: Detail| Detail {
+            error_px: if settings.level.is_some() {
+                0.0
+            } else {
+                detail.error_px
+            },
+            level: settings.level,
+            ..detail
+        };
         let people = View {
             mask: PEOPLE,
             shadow: cast,
-            detail: Detail {
-                error_px,
-                level: settings.level,
-                ..shot.view.detail
-            },
+            detail: chosen(shot.view.detail),
             ..shot.view
         };
         let ground = View {
             mask: GROUND,
             ..people
         };
+        let sun = shadow.view();
         let from_sun = View {
             mask: PEOPLE,
-            detail: Detail {
-                error_px,
-                level: settings.level,
-                ..shadow.view().detail
-            },
-            ..shadow.view()
+            detail: chosen(sun.detail),
+            ..sun
         };
         self.crowd.update(shot.time_s)?;
         self.events.clear();
