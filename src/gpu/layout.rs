@@ -450,6 +450,15 @@ impl GpuActor {
     pub(crate) const POSED: u32 = 8;
     /// [`Self::flags`]: the GPU deforms its vertices before they are drawn.
     pub(crate) const SKINS: u32 = 16;
+    /// [`Self::flags`]: first of eleven bits for the volume that contains its vertices if it shares
+    /// poses or rests: 0 is the sphere, and others are boxes of its character.
+    pub(crate) const VOLUME_SHIFT: u32 = 5;
+    /// The box of the rest pose.
+    pub(crate) const REST_BOX: u32 = 1;
+    /// The box of the shared poses of the first clip, before those of the others.
+    pub(crate) const FIRST_CLIP_BOX: u32 = 2;
+    /// The last box.
+    pub(crate) const LAST_BOX: u32 = (1 << (Self::FLAG_BITS - Self::VOLUME_SHIFT)) - 1;
     /// Bits for the number of play records.
     pub(crate) const PLAY_COUNT_BITS: u32 = 4;
     /// Bits for flags, below [`Self::pose_error`].

@@ -5,7 +5,10 @@ use crate::clip::Clip;
 use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::{Aabb, PaletteJoint};
+use crate::palette::SkinningMethod;
 use crate::skeleton::Transform;
+use crate::skin::reach::UNIT;
+use crate::skin::{Nodes, Poses, Posing, ReachRig};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// Poses at evenly spaced times of a clip, which stand in for the times between them.
@@ -22,6 +25,13 @@ pub struct PoseSteps {
     /// of each palette entry ([`PaletteJoint::bounds`]), and a tenth is added. Morph targets are
     /// not counted.
     pub error_m: f32,
+    /// A box around all vertices at these poses, in character space.
+    ///
+    /// It is the box around the images of the boxes of all palette entries, and a margin for
+    /// rounding, and for palette formats other than matrices. Dual quaternions
+    /// ([`SkinningMethod::DualQuat`]) and morph targets may move vertices out of it, and so may
+    /// times between the poses.
+    pub bounds: Aabb,
 }
 
 /// Steps with which a clip is first measured.
@@ -61,28 +71,58 @@ impl Character {
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if the character has no such clip.
     pub fn pose_steps(&self, clip: Id<Clip>) -> Result<Option<PoseSteps>> {
-        let clips = self.clips();
-        expect_index("clip", clip.index(), clips.len())?;
-        let clip = &clips[clip.index()];
+        let (number, clips) = (clip.index(), self.clips());
+        expect_index("clip", number, clips.len())?;
+        let clip = &clips[number];
         if clip.is_additive() || clip.drives_weights() {
             return Ok(None);
         }
         let target = PoseSteps::TARGET * self.rest_bounds().size().max_element();
-        let first = self.error_of_steps(clip, FIRST_COUNT)?;
-        let wanted = (first * FIRST_COUNT as f32 / target).ceil() as u32;
+        let first = self.measure_steps(clip, FIRST_COUNT)?;
+        let wanted = (first.error_m * FIRST_COUNT as f32 / target).ceil() as u32;
         let count = wanted.clamp(PoseSteps::MIN_COUNT, PoseSteps::MAX_COUNT);
-        let error_m = match count {
+        let measured = match count {
             FIRST_COUNT => first,
-            _ => self.error_of_steps(clip, count)?,
+            _ => self.measure_steps(clip, count)?,
         };
         // A single pose is exact for a clip that does not move.
-        let still = first == 0.0 && error_m == 0.0;
-        let count = if still { 1 } else { count };
-        Ok(Some(PoseSteps { count, error_m }))
+        let still = first.error_m == 0.0 && measured.error_m == 0.0;
+        let error_m = measured.error_m;
+        // Shaders round the times of steps to 24 bits. Adjacent samples are at most twice the error
+        // apart, and twice as far if what moves is between them.
+        let late = 4.0 * f64::from(error_m) * f64::from(measured.samples) * UNIT;
+        Ok(Some(PoseSteps {
+            count: if still { 1 } else { count },
+            error_m,
+            bounds: widened(measured.bounds, late + self.margin_m(Some(number))),
+        }))
     }
 
-    /// The error of steps, with its margin.
-    fn error_of_steps(&self, clip: &Clip, count: u32) -> Result<f32> {
+    /// A box around all vertices in the rest pose, with the margins of [`PoseSteps::bounds`].
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn rest_box(&self) -> Aabb {
+        widened(self.rest_bounds(), self.margin_m(None))
+    }
+
+    /// The distance by which rounding and palette formats may move vertices: once where they are
+    /// measured, and once where they are drawn.
+    fn margin_m(&self, clip: Option<usize>) -> f64 {
+        let rig = ReachRig::new(self);
+        let (mut poses, mut nodes) = (Poses::default(), Nodes::default());
+        poses.begin(&rig);
+        if let Some(reach) = clip.and_then(|clip| self.clip_reaches().get(clip)) {
+            poses.mean(reach);
+        }
+        let posing = Posing {
+            method: SkinningMethod::QuatOffset,
+            model: None,
+            springs: None,
+        };
+        2.0 * rig.reach(&poses, &posing, &mut nodes).error_m
+    }
+
+    /// Measures steps. The error has its margin, and the box has none.
+    fn measure_steps(&self, clip: &Clip, count: u32) -> Result<Measured> {
         let duration_s = clip.duration_s();
         // At least the middle between two poses, and as many times as the clip has frames.
         let rate_hz = clip.timing.rate.max(LEAST_RATE_HZ);
@@ -97,10 +137,11 @@ impl Character {
         };
         let (mut from, mut to, mut between) = (Vec::new(), Vec::new(), Vec::new());
         sample(0, &mut from)?;
-        let mut most = 0.0_f32;
+        let (mut most, mut bounds) = (0.0_f32, self.posed_box(&from));
         for number in 0..count {
             let start = number * parts;
             sample(start + parts, &mut to)?;
+            bounds = bounds.union(self.posed_box(&to));
             for part in 1..parts {
                 sample(start + part, &mut between)?;
                 // The one in the middle may belong to either.
@@ -113,7 +154,19 @@ impl Character {
             }
             core::mem::swap(&mut from, &mut to);
         }
-        Ok(most * MARGIN)
+        Ok(Measured {
+            error_m: most * MARGIN,
+            bounds,
+            samples: parts * count,
+        })
+    }
+
+    /// The box around the images of the boxes of all palette entries.
+    fn posed_box(&self, matrices: &[Affine3A]) -> Aabb {
+        let pairs = self.palette().iter().zip(matrices);
+        pairs.fold(Aabb::EMPTY, |all, (entry, matrix)| {
+            all.union(entry.bounds.transformed(matrix))
+        })
     }
 
     /// The skinning matrices of a clip at a time.
@@ -140,6 +193,26 @@ impl Character {
         pairs.fold(0.0, |most, (entry, (one, other))| {
             most.max(apart(entry, one, other))
         })
+    }
+}
+
+/// What steps of a clip are measured for.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    error_m: f32,
+    bounds: Aabb,
+    samples: u32,
+}
+
+/// A box that is larger by a distance on all sides. An empty one stays empty.
+fn widened(bounds: Aabb, by_m: f64) -> Aabb {
+    if bounds.is_empty() {
+        return bounds;
+    }
+    let by = Vec3::splat((by_m as f32).next_up());
+    Aabb {
+        min: bounds.min - by,
+        max: bounds.max + by,
     }
 }
 

@@ -34,7 +34,7 @@ use crate::spring::SpringRig;
 use glam::{Affine3A, DMat3, DVec3, Vec3};
 
 /// The largest relative error of one rounding.
-const UNIT: f64 = 1.0 / 16_777_216.0;
+pub(super) const UNIT: f64 = 1.0 / 16_777_216.0;
 
 /// A character's lengths at rest, and what its palette entries reach.
 #[derive(Debug, Clone)]
@@ -108,6 +108,8 @@ pub(crate) struct Posing<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reach {
     pub(crate) sphere: Sphere,
+    /// The part of its radius that is for rounding and for the palette format.
+    pub(crate) error_m: f64,
     /// The largest factor from mesh space to character space of vertices that morph.
     pub(crate) morph_scale: f64,
 }
@@ -316,7 +318,8 @@ impl ReachRig {
         // at most a diameter away, by this part of the distance.
         let near = poses.joints.iter().filter(|own| own.near && !own.pivots);
         let near = near.count() as f64 * 2.0 * ClipReach::NEAR * 2.0 * radius;
-        let radius = radius + near + error_m + magnitude * self.rounding;
+        let error_m = error_m + magnitude * self.rounding;
+        let radius = radius + near + error_m;
         let empty = nodes.balls.iter().all(|ball| ball.radius < 0.0);
         Reach {
             sphere: if empty {
@@ -324,6 +327,7 @@ impl ReachRig {
             } else {
                 Sphere::around(center, radius)
             },
+            error_m,
             morph_scale: reach.morph_scale * reach.factor,
         }
     }

@@ -87,7 +87,8 @@ impl Crowd {
     ) -> Result<()> {
         self.pipelines.prepare(gpu.device, loaded)?;
         if self.pipelines.animate.is_some() {
-            loaded.pose_on_gpu(gpu, upload, character, &self.desc.threads)?;
+            let boxed = false;
+            loaded.pose_on_gpu(gpu, upload, character, (boxed, &self.desc.threads))?;
             if let Ok(tables) = &loaded.animation {
                 let format = tables.variant().format;
                 self.pipelines

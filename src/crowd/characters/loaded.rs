@@ -190,7 +190,8 @@ impl LoadedCharacter {
         Ok((Guard::new(gpu, loaded), upload))
     }
 
-    /// Creates what the GPU poses its instances with, where it can.
+    /// Creates what the GPU poses its instances with, where it can. With boxes of shared poses if
+    /// `boxed` is true.
     ///
     /// # Errors
     /// As [`AnimationTables::new`].
@@ -199,7 +200,7 @@ impl LoadedCharacter {
         gpu: Gpu<'_>,
         upload: &mut Upload,
         character: &Character,
-        threads: &Threads,
+        (boxed, threads): (bool, &Threads),
     ) -> Result<()> {
         let joints = character.skeleton().len();
         if self.is_blended() {
@@ -212,7 +213,7 @@ impl LoadedCharacter {
         }
         let method = self.desc.method;
         let tables = AnimationTables::create(gpu, upload, character, method)?;
-        let limits = (self.desc.shared_pose_bytes, threads);
+        let limits = (self.desc.shared_pose_bytes, boxed, threads);
         let poses = SharedPoses::new(gpu, upload, (character, &tables), limits)?;
         self.animation = Ok(tables.keep());
         self.shared_poses = poses.map(Guard::keep);

@@ -103,7 +103,8 @@ impl Scene {
         let (sphere, hidden) = (visibility.sphere(index), visibility.hidden(index));
         let poses = self.poses.gpu.as_ref();
         let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
-        let pose_error = poses.map_or(0, |poses| poses.pose_error(index));
+        let pose_error = GpuActor::pose_error(self.shared_error_m(index));
+        let volume = self.volume(index) << GpuActor::VOLUME_SHIFT;
         let flags = [
             (instance.flipped, GpuActor::FLIPPED),
             (hidden != 0, GpuActor::HIDES),
@@ -120,7 +121,7 @@ impl Scene {
             radius: sphere.radius,
             scale: sphere.scale,
             mask: visibility.marks(index).views(),
-            flags: flags.fold(pose_error, |flags, (_, flag)| flags | flag),
+            flags: flags.fold(pose_error | volume, |flags, (_, flag)| flags | flag),
             plays: plays.unwrap_or(0),
             hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
         }

@@ -114,6 +114,8 @@ impl Scene {
         if before != PosedBy::Cpu(why) {
             self.attachments.queue_update(index);
             self.attachments.note(index);
+            // It may have another box, or none.
+            self.instances.changed.add(index);
         }
         match why {
             CpuReason::Rest => {
@@ -160,9 +162,9 @@ impl Scene {
         let plays = &poses.upload[start..];
         let shared = self.characters[state.character].shared_poses.as_mut();
         let waits = shared.as_ref().is_some_and(|it| it.waits(plays, now));
-        let error_m = shared.and_then(|it| it.error_of(plays, now));
+        let clip = shared.and_then(|it| it.clip_of(plays, now));
         let others = [
-            poses.set_pose_error(index, error_m),
+            poses.set_shared_clip(index, clip),
             poses.set_skinned(
                 (state.character, index),
                 state.skin == SkinningStage::Compute,

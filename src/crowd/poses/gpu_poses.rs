@@ -4,7 +4,6 @@ use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::table::Table;
 use crate::gpu::animation::MAX_PLAYS;
-use crate::gpu::layout::GpuActor;
 use crate::gpu::{CpuReason, GpuPlay, PosedBy};
 use crate::grow::reserve_all;
 use core::ops::Range;
@@ -34,8 +33,7 @@ pub(crate) fn upload_capacity(instances: u32) -> u32 {
 struct Played {
     /// Its first record.
     first: u32,
-    /// The bits of [`GpuActor::pose_error`], above [`GpuActor::FLAG_BITS`], and
-    /// [`Self::SKINNED`].
+    /// The clip whose shared poses stand in for what it plays plus 1, or 0, and [`Self::SKINNED`].
     bits: u16,
     /// The number of its records, and above four bits, the length of the range from the first on.
     records: u8,
@@ -50,8 +48,8 @@ impl Played {
         posed_by: PosedBy::Cpu(CpuReason::Chosen),
     };
 
-    /// [`Self::bits`]: the GPU deforms its vertices before they are drawn. The sign of an error is
-    /// never set.
+    /// [`Self::bits`]: the GPU deforms its vertices before they are drawn. A character has at most
+    /// 16,384 clips.
     const SKINNED: u16 = 1 << 15;
 
     fn count(self) -> u32 {
@@ -66,7 +64,7 @@ impl Played {
         self.bits & Self::SKINNED != 0
     }
 
-    fn pose_error(self) -> u16 {
+    fn shared(self) -> u16 {
         self.bits & !Self::SKINNED
     }
 }
@@ -189,12 +187,12 @@ impl GpuPoses {
         (played.posed_by == PosedBy::Gpu).then_some(played.first << count_bits | played.count())
     }
 
-    /// Sets the error in metres with which shared poses stand in for what an instance plays, if
-    /// they do. Returns whether it was another one.
-    pub(crate) fn set_pose_error(&mut self, index: u32, error_m: Option<f32>) -> bool {
-        let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
+    /// Sets the clip whose shared poses stand in for what an instance plays, if they do. Returns
+    /// whether it was another one.
+    pub(crate) fn set_shared_clip(&mut self, index: u32, clip: Option<u16>) -> bool {
+        let bits = clip.map_or(0, |clip| clip + 1) & !Played::SKINNED;
         let played = &mut self.played[index];
-        let before = played.pose_error();
+        let before = played.shared();
         played.bits = played.bits & Played::SKINNED | bits;
         before != bits
     }
@@ -204,7 +202,7 @@ impl GpuPoses {
     pub(crate) fn set_skinned(&mut self, (character, index): (u32, u32), skinned: bool) -> bool {
         let before = self.played[index];
         let flag = if skinned { Played::SKINNED } else { 0 };
-        let bits = before.pose_error() | flag;
+        let bits = before.shared() | flag;
         self.set(character, index, Played { bits, ..before });
         before.skinned() != skinned
     }
@@ -224,9 +222,9 @@ impl GpuPoses {
         self.skinned_of.iter().any(|count| *count > 0)
     }
 
-    /// The bits of the flags of an instance for that error.
-    pub(crate) fn pose_error(&self, index: u32) -> u32 {
-        u32::from(self.played[index].pose_error()) << GpuActor::FLAG_BITS
+    /// The clip whose shared poses stand in for what an instance plays.
+    pub(crate) fn shared_clip(&self, index: u32) -> Option<u16> {
+        self.played[index].shared().checked_sub(1)
     }
 
     /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether

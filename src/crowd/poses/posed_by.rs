@@ -1,8 +1,12 @@
-//! Tells which processor poses an instance.
+//! Tells which processor poses an instance, and what its pose has in common with others.
 
 use crate::crowd::poses::choose::posed_by;
+use crate::crowd::poses::gpu_poses::GpuPoses;
+use crate::crowd::poses::shared_poses::SharedPoses;
+use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 use crate::error::Result;
+use crate::gpu::layout::GpuActor;
 use crate::gpu::{CpuReason, PosedBy};
 
 impl Crowd {
@@ -60,9 +64,42 @@ impl Crowd {
     /// instance is not alive.
     pub fn shares_pose(&self, id: InstanceId) -> Result<bool> {
         self.scene.instances.get(id)?;
-        let poses = self.scene.poses.gpu.as_ref();
-        let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
-        let placed = self.sphere(id.index);
+        let error_m = GpuActor::pose_error(self.scene.shared_error_m(id.index));
+        let (error_m, placed) = (f32::from_bits(error_m), self.sphere(id.index));
         Ok(self.scene.may_share(id.index, &placed, error_m))
+    }
+}
+
+impl Scene {
+    /// The error in metres with which shared poses stand in for what an instance plays, if they do.
+    pub(crate) fn shared_error_m(&self, index: u32) -> Option<f32> {
+        let (poses, shared) = self.shared_poses(index)?;
+        shared.error_m(poses.shared_clip(index)?)
+    }
+
+    /// The poses of the GPU and the shared ones of the character of a living instance.
+    fn shared_poses(&self, index: u32) -> Option<(&GpuPoses, &SharedPoses)> {
+        let state = &self.instances[index];
+        let poses = self.poses.gpu.as_ref().filter(|_| state.alive)?;
+        Some((
+            poses,
+            self.characters[state.character].shared_poses.as_ref()?,
+        ))
+    }
+
+    /// The volume that contains the vertices of an instance, as the flags of [`GpuActor`] have it.
+    pub(crate) fn volume(&self, index: u32) -> u32 {
+        let Some((poses, shared)) = self.shared_poses(index) else {
+            return 0;
+        };
+        // Morph targets move vertices out of every box.
+        if self.instances[index].has_morphs() {
+            return 0;
+        }
+        match (poses.shared_clip(index), poses.posed_by(index)) {
+            (clip @ Some(_), PosedBy::Gpu) => shared.volume(clip),
+            (None, PosedBy::Cpu(CpuReason::Rest)) => shared.volume(None),
+            _ => 0,
+        }
     }
 }

@@ -2,17 +2,22 @@
 //! that are far away.
 //!
 //! A clip gets its palettes when the first instance could use them, in a buffer of the character.
-//! The buffer starts with a directory for the stage compact: a row for each clip.
+//! They follow a directory for the stage compact, with a row for each clip. Before the directory
+//! are boxes that contain all vertices, if occlusion is tested: box `n` ends `n - 1` boxes before
+//! it, so that no shader needs to know their number.
 
 use crate::character::Character;
 use crate::crowd::pending::Pending;
 use crate::error::Result;
 use crate::gpu::animation::span;
+use crate::gpu::layout::GpuActor;
 use crate::gpu::palettes::ROW_BYTES;
 use crate::gpu::{
     AnimationTables, Buffer, Device, Gpu, GpuPlay, GpuTime, Guard, Upload, destroy_fields,
 };
 use crate::id::Id;
+use crate::mesh::Aabb;
+use crate::palette::SkinningMethod;
 use crate::pass::animate::{AnimateDispatch, AnimateJobs, AnimatePipeline};
 use crate::skin::PoseSteps;
 use crate::threads::Threads;
@@ -35,7 +40,10 @@ pub(crate) struct SharedPoses {
     buffer: Buffer,
     clips: Vec<SharedClip>,
     palette_rows: u32,
-    /// The first row that no clip has, and the number of rows.
+    /// The number of boxes, and the first of them.
+    boxes: u32,
+    rest: Aabb,
+    /// The first row that no clip has, and the end of all rows, from the directory on.
     next_row: u32,
     end_row: u32,
     /// Clips whose palettes the next frame computes.
@@ -46,7 +54,7 @@ destroy_fields!(SharedPoses, Gpu<'a>: buffer);
 
 impl SharedPoses {
     /// Creates the buffer for a character's clips, of at most `most_bytes`, and stages its upload.
-    /// Returns `None` if no clip fits.
+    /// Returns `None` if nothing fits. There are boxes if `boxed` is true.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from the
@@ -55,36 +63,52 @@ impl SharedPoses {
         gpu: Gpu<'g>,
         upload: &mut Upload,
         (character, tables): (&Character, &AnimationTables),
-        (most_bytes, threads): (u32, &Threads),
+        (most_bytes, boxed, threads): (u32, bool, &Threads),
     ) -> Result<Option<Guard<'g, Self>>> {
         let most_rows = u64::from(most_bytes) / ROW_BYTES;
         let count = character.clips().len();
-        if most_rows <= count as u64 {
+        // Dual quaternions may move vertices out of every box.
+        let boxed = boxed && tables.variant().format.method() != SkinningMethod::DualQuat;
+        let boxes = match boxed {
+            true => (GpuActor::REST_BOX as usize + count).min(GpuActor::LAST_BOX as usize),
+            false => 0,
+        };
+        let first_rows = (count + boxes * BOX_ROWS) as u64;
+        if most_rows < first_rows {
             return Ok(None);
         }
         let mut clips = vec![SharedClip::NONE; count];
         threads.install(|| measure(threads, character, 0, &mut clips))?;
         let palette_rows = (tables.palette_bytes() / ROW_BYTES) as u32;
         let rows = |clip: &SharedClip| clip.rows(palette_rows);
-        let all = clips.iter().map(rows).sum::<u64>() + count as u64;
-        let end_row = all.min(most_rows) as u32;
-        if clips.iter().all(|clip| rows(clip) == 0) {
+        let all = clips.iter().map(rows).sum::<u64>() + first_rows;
+        let end_row = all.min(most_rows);
+        if boxes == 0 && end_row == first_rows {
             return Ok(None);
         }
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST;
-        let (name, bytes) = ("throng shared poses", u64::from(end_row) * ROW_BYTES);
+        let (name, bytes) = ("throng shared poses", end_row * ROW_BYTES);
         let buffer = Buffer::device_local(gpu, name, bytes, usage)?;
-        let directory = vec![0; count * ROW_BYTES as usize];
-        upload.buffer(gpu, &buffer, &directory)?;
+        let rest = character.rest_box();
+        let volumes = core::iter::once(rest);
+        let volumes = volumes.chain(clips.iter().map(SharedClip::bounds));
+        let mut first: Vec<_> = volumes.take(boxes).map(box_rows).collect();
+        first.reverse();
+        let mut first: Vec<_> = first.into_flattened();
+        first.resize(first_rows as usize, [0.0; 4]);
+        upload.buffer(gpu, &buffer, bytemuck::cast_slice(&first))?;
         let mut wanted = Pending::default();
         wanted.grow(count);
+        let boxes = boxes as u32;
         Ok(Some(buffer.map(|buffer| Self {
             buffer,
             next_row: count as u32,
-            end_row,
+            end_row: end_row as u32 - boxes * BOX_ROWS as u32,
             palette_rows,
+            boxes,
+            rest,
             wanted,
             clips,
         })))
@@ -92,19 +116,42 @@ impl SharedPoses {
 
     /// The address of the directory.
     pub(crate) fn address(&self) -> vk::DeviceAddress {
-        self.buffer.address
+        self.buffer.address + self.directory()
     }
 
-    /// The error in metres with which shared poses stand in for what an instance plays, if they
-    /// do from now on.
-    pub(crate) fn error_of(&mut self, plays: &[GpuPlay], now: GpuTime) -> Option<f32> {
+    /// Bytes before the directory.
+    fn directory(&self) -> u64 {
+        u64::from(self.boxes) * BOX_ROWS as u64 * ROW_BYTES
+    }
+
+    /// The error in metres with which shared poses of a clip stand in.
+    pub(crate) fn error_m(&self, clip: u16) -> Option<f32> {
+        let steps = self.clips.get(usize::from(clip))?.steps?;
+        Some(steps.error_m)
+    }
+
+    /// The box that contains all vertices in the shared poses of a clip, or in the rest pose. 0 if
+    /// there is none.
+    pub(crate) fn volume(&self, clip: Option<u16>) -> u32 {
+        let of_clip = |clip| self.clips.get(usize::from(clip)).map(SharedClip::bounds);
+        let (number, bounds) = match clip {
+            Some(clip) => (GpuActor::FIRST_CLIP_BOX + u32::from(clip), of_clip(clip)),
+            None => (GpuActor::REST_BOX, Some(self.rest)),
+        };
+        let exists = number <= self.boxes
+            && bounds.is_some_and(|own| !own.is_empty() && own.size().is_finite());
+        if exists { number } else { 0 }
+    }
+
+    /// The clip whose shared poses stand in for what an instance plays, if they do from now on.
+    pub(crate) fn clip_of(&mut self, plays: &[GpuPlay], now: GpuTime) -> Option<u16> {
         let [play] = plays else { return None };
         if !play.is_alone(now) {
             return None;
         }
         let rows = self.palette_rows;
         let clip = self.clips.get_mut(usize::from(play.clip))?;
-        let steps = clip.steps?;
+        clip.steps?;
         if clip.first_row == 0 {
             let (start, rows) = (self.next_row, clip.rows(rows));
             if u64::from(start) + rows > u64::from(self.end_row) {
@@ -114,10 +161,10 @@ impl SharedPoses {
             self.next_row += rows as u32;
             self.wanted.add(play.clip.into());
         }
-        Some(steps.error_m)
+        Some(play.clip)
     }
 
-    /// True if [`Self::error_of`] will have an error when a fade has ended, which changes nothing
+    /// True if [`Self::clip_of`] will have a clip when a fade has ended, which changes nothing
     /// else.
     pub(crate) fn waits(&self, plays: &[GpuPlay], now: GpuTime) -> bool {
         let [play] = plays else { return false };
@@ -134,7 +181,8 @@ impl SharedPoses {
         for (number, clip) in self.wanted_clips() {
             let count = clip.steps.map_or(0, |steps| steps.count);
             let row = [clip.first_row, count, clip.span[0], clip.span[1]];
-            let (to, at) = (self.buffer.handle, u64::from(number) * ROW_BYTES);
+            let at = self.directory() + u64::from(number) * ROW_BYTES;
+            let to = self.buffer.handle;
             let bytes = bytemuck::bytes_of(&row);
             // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The
             // directory has a row for each clip.
@@ -158,7 +206,7 @@ impl SharedPoses {
                 tables,
                 plays: 0,
                 jobs: 0,
-                palettes: self.buffer.address + u64::from(clip.first_row) * ROW_BYTES,
+                palettes: self.address() + u64::from(clip.first_row) * ROW_BYTES,
                 morphs: 0,
                 count: AnimateJobs::Steps {
                     clip: number,
@@ -186,11 +234,26 @@ impl SharedClip {
         first_row: 0,
     };
 
+    /// The box around all vertices in its palettes.
+    fn bounds(&self) -> Aabb {
+        self.steps.map_or(Aabb::EMPTY, |steps| steps.bounds)
+    }
+
     /// Rows of its palettes.
     fn rows(&self, palette_rows: u32) -> u64 {
         let steps = self.steps.map(|steps| u64::from(steps.count) + 1);
         steps.unwrap_or(0) * u64::from(palette_rows)
     }
+}
+
+/// Rows of a box: its centre, and half of its edges.
+const BOX_ROWS: usize = 2;
+
+fn box_rows(bounds: Aabb) -> [[f32; 4]; BOX_ROWS] {
+    let (center, half) = (bounds.center(), bounds.size() * 0.5);
+    // A corner may lie outside of the rounded box by a rounding of each.
+    let half = half + (center.abs() + half) * f32::EPSILON;
+    [center, half].map(|it| it.extend(0.0).to_array())
 }
 
 /// Measures the clips of a character from number `first` on.
