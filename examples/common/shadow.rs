@@ -1,28 +1,22 @@
 //! A shadow map: a depth image that is drawn from the sun before the picture.
 
+#[path = "depth_image.rs"]
+pub(crate) mod depth_image;
+
 use std::error::Error;
 
+use depth_image::{DepthImage, DepthImageDesc};
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
-use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
-use throng::gpu_allocator::MemoryLocation;
 use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View};
 use throng_standalone::Context;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const FORMAT: vk::Format = vk::Format::D32_SFLOAT;
-/// The layout in which the picture's shaders sample the map.
-const SAMPLED: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
-const WRITTEN: vk::ImageLayout = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
-
 /// A depth image with one layer, and the sun's view of the crowd.
 pub(crate) struct ShadowImage {
-    image: vk::Image,
-    view: vk::ImageView,
-    memory: Option<MemoryBlock>,
-    edge: u32,
+    image: DepthImage,
     clip_from_world: Mat4,
 }
 
@@ -37,28 +31,22 @@ impl ShadowImage {
         (rim, height_m): (&[Vec3], f32),
         lighting: &Lighting,
     ) -> Result<Self> {
-        let most = context.properties.limits.max_image_dimension2_d;
-        if edge > most {
-            return Err(
-                format!("a shadow map of {edge} texels: the device has at most {most}").into(),
-            );
-        }
         let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
         let points = rim.iter().copied().chain(above);
-        let mut shadow = Self {
-            image: vk::Image::null(),
-            view: vk::ImageView::null(),
-            memory: None,
-            edge,
-            clip_from_world: fit(points, 0.0, lighting.sun_direction),
+        let desc = DepthImageDesc {
+            name: "a shadow map",
+            extent: vk::Extent2D {
+                width: edge,
+                height: edge,
+            },
+            view_type: vk::ImageViewType::TYPE_2D_ARRAY,
+            farthest: 1.0,
+            reader: vk::PipelineStageFlags2::FRAGMENT_SHADER,
         };
-        match shadow.build(context) {
-            Ok(()) => Ok(shadow),
-            Err(error) => {
-                shadow.destroy(context);
-                Err(error)
-            }
-        }
+        Ok(Self {
+            image: DepthImage::new(context, desc)?,
+            clip_from_world: fit(points, 0.0, lighting.sun_direction),
+        })
     }
 
     /// Covers these corners of a box instead, and the ground at least `depth_m` behind them along
@@ -68,63 +56,18 @@ impl ShadowImage {
     #[allow(dead_code, reason = "most examples show a place that stays")]
     pub(crate) fn aim(&mut self, corners: &[Vec3], depth_m: f32, sun_direction: Vec3) {
         let fitted = fit(corners.iter().copied(), depth_m, sun_direction);
-        let texel = 2.0 / self.edge as f32;
+        let texel = 2.0 / self.image.extent().width as f32;
         let origin = fitted.w_axis;
         let snapped = (origin / texel).round() * texel;
         let (x, y) = (snapped.x - origin.x, snapped.y - origin.y);
         self.clip_from_world = Mat4::from_translation(Vec3::new(x, y, 0.0)) * fitted;
     }
 
-    fn build(&mut self, context: &mut Context) -> Result<()> {
-        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(FORMAT)
-            .extent(self.extent().into())
-            .mip_levels(1)
-            .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(usage);
-        // SAFETY: every device supports this format with this usage, and the edge is within the
-        // device's limit.
-        unsafe {
-            self.image = context.device.create_image(&info, None)?;
-            let requirements = context.device.get_image_memory_requirements(self.image);
-            let memory = context.allocator().allocate(&MemoryRequest {
-                name: "shadow map",
-                requirements,
-                location: MemoryLocation::GpuOnly,
-                linear: false,
-                device_address: false,
-            });
-            let memory = memory.map_err(|error| -> Box<dyn Error> { error })?;
-            let (block, offset) = (memory.memory, memory.offset);
-            self.memory = Some(memory);
-            context
-                .device
-                .bind_image_memory(self.image, block, offset)?;
-            let info = vk::ImageViewCreateInfo::default()
-                .image(self.image)
-                .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
-                .format(FORMAT)
-                .subresource_range(DEPTH_LAYER);
-            self.view = context.device.create_image_view(&info, None)?;
-        }
-        Ok(())
-    }
-
-    fn extent(&self) -> vk::Extent2D {
-        vk::Extent2D {
-            width: self.edge,
-            height: self.edge,
-        }
-    }
-
     /// The pass that draws into the map.
     pub(crate) fn pass_desc() -> PassDesc<'static> {
         PassDesc {
             kind: PassKind::Shadow,
-            depth_format: FORMAT,
+            depth_format: depth_image::FORMAT,
             ..PassDesc::default()
         }
     }
@@ -132,16 +75,16 @@ impl ShadowImage {
     /// The map in the form that crowds sample it.
     pub(crate) fn map(&self) -> ShadowMap {
         ShadowMap {
-            view: self.view,
-            layout: SAMPLED,
-            edge: self.edge,
+            view: self.image.view,
+            layout: depth_image::READ,
+            edge: self.image.extent().width,
             reversed_z: false,
         }
     }
 
     /// The view of the sun.
     pub(crate) fn view(&self) -> View {
-        View::shadow_of(self.clip_from_world, Vec3::ZERO, self.extent())
+        View::shadow_of(self.clip_from_world, Vec3::ZERO, self.image.extent())
     }
 
     /// The mapping from the world to the shadow map, for a camera's view.
@@ -154,28 +97,8 @@ impl ShadowImage {
     /// # Safety
     /// `cmd` is recording outside of rendering, and [`Self::end`] follows.
     pub(crate) unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        let depth = vk::RenderingAttachmentInfo::default()
-            .image_view(self.view)
-            .image_layout(WRITTEN)
-            .load_op(vk::AttachmentLoadOp::CLEAR)
-            .store_op(vk::AttachmentStoreOp::STORE)
-            .clear_value(vk::ClearValue {
-                depth_stencil: vk::ClearDepthStencilValue {
-                    depth: 1.0,
-                    stencil: 0,
-                },
-            });
-        let info = vk::RenderingInfo::default()
-            .render_area(self.extent().into())
-            .layer_count(1)
-            .depth_attachment(&depth);
-        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering. The old
-        // contents are discarded, and the barrier waits for their last readers.
-        unsafe {
-            let layouts = (vk::ImageLayout::UNDEFINED, WRITTEN);
-            self.barrier(device, cmd, layouts, SAMPLING, TESTS);
-            device.cmd_begin_rendering(cmd, &info);
-        }
+        // SAFETY: this function has the same contract.
+        unsafe { self.image.begin(device, cmd) };
     }
 
     /// Ends rendering and makes the map visible to the picture's shaders.
@@ -183,80 +106,15 @@ impl ShadowImage {
     /// # Safety
     /// As [`Self::begin`], which must have been called before.
     pub(crate) unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: the caller guarantees that `cmd` is inside the rendering that `begin` began.
-        unsafe {
-            device.cmd_end_rendering(cmd);
-            self.barrier(device, cmd, (WRITTEN, SAMPLED), TESTS, SAMPLING);
-        }
-    }
-
-    /// Records a layout transition.
-    ///
-    /// # Safety
-    /// `cmd` is recording, outside of rendering.
-    unsafe fn barrier(
-        &self,
-        device: &ash::Device,
-        cmd: vk::CommandBuffer,
-        (from, to): (vk::ImageLayout, vk::ImageLayout),
-        before: Scope,
-        after: Scope,
-    ) {
-        let barriers = [vk::ImageMemoryBarrier2::default()
-            .image(self.image)
-            .old_layout(from)
-            .new_layout(to)
-            .src_stage_mask(before.0)
-            .src_access_mask(before.1)
-            .dst_stage_mask(after.0)
-            .dst_access_mask(after.1)
-            .subresource_range(DEPTH_LAYER)];
-        let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
-        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+        // SAFETY: this function has the same contract.
+        unsafe { self.image.end(device, cmd) };
     }
 
     /// Destroys the map. The device must be idle.
-    pub(crate) fn destroy(mut self, context: &mut Context) {
-        // SAFETY: nothing uses these handles any more. Null handles are ignored.
-        unsafe {
-            context.device.destroy_image_view(self.view, None);
-            context.device.destroy_image(self.image, None);
-        }
-        // SAFETY: the memory is the context's, and the image that was bound to it is destroyed.
-        let freed = self
-            .memory
-            .take()
-            .map(|memory| unsafe { context.allocator().free(memory) });
-        if let Some(Err(error)) = freed {
-            log::error!("shadow map: {error}");
-        }
+    pub(crate) fn destroy(self, context: &mut Context) {
+        self.image.destroy(context);
     }
 }
-
-type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
-
-const SAMPLING: Scope = (
-    vk::PipelineStageFlags2::FRAGMENT_SHADER,
-    vk::AccessFlags2::SHADER_SAMPLED_READ,
-);
-const TESTS: Scope = (
-    vk::PipelineStageFlags2::from_raw(
-        vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS.as_raw()
-            | vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS.as_raw(),
-    ),
-    vk::AccessFlags2::from_raw(
-        vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_READ.as_raw()
-            | vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE.as_raw(),
-    ),
-);
-const DEPTH_LAYER: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
-    aspect_mask: vk::ImageAspectFlags::DEPTH,
-    base_mip_level: 0,
-    level_count: 1,
-    base_array_layer: 0,
-    layer_count: 1,
-};
 
 /// The tightest box along the light around all points, and the ground at least `depth_m` behind.
 fn fit(points: impl Iterator<Item = Vec3>, depth_m: f32, sun_direction: Vec3) -> Mat4 {
