@@ -27,7 +27,7 @@ void main() {
             continue;
         }
 #ifdef BEHIND
-        if (hidden(number, view, actor)) {
+        if (hidden(number, view, actor, instance, character)) {
             continue;
         }
 #endif

@@ -102,7 +102,7 @@ void main() {
             }
 #ifdef BEHIND
             // The view keeps the level, but needs no pose.
-            if (key < BUCKETS && hidden(number, view, actor)) {
+            if (key < BUCKETS && hidden(number, view, actor, instance, character)) {
                 key = HIDDEN;
                 own_pose = own_before;
             }

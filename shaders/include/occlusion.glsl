@@ -95,16 +95,20 @@ bool hides_sphere(const uint at, const vec3 center, const float radius) {
     return hides(at, placed(at, center), a, b, c, sum_of(center) + 2.0 * half_edge);
 }
 
+// Half of the edges of a box whose faces are moved out by a margin.
+mat3 widened(const mat3 edges, const float margin) {
+    vec3 faces = vec3(length(cross(edges[1], edges[2])), length(cross(edges[2], edges[0])),
+                      length(cross(edges[0], edges[1])));
+    vec3 factors = 1.0 + faces * (margin / abs(determinant(edges)));
+    return mat3(edges[0] * factors.x, edges[1] * factors.y, edges[2] * factors.z);
+}
+
 // True if a box in world space is hidden, which has this center and half of these edges. They need
 // not be perpendicular.
 bool hides_box(const uint at, const vec3 center, mat3 edges) {
     float margin = view_rows[at + OCCLUSION_LIMITS].w;
     if (margin > 0.0) {
-        // Each pair of faces moves out by the margin.
-        vec3 faces = vec3(length(cross(edges[1], edges[2])), length(cross(edges[2], edges[0])),
-                          length(cross(edges[0], edges[1])));
-        vec3 factors = 1.0 + faces * (margin / abs(determinant(edges)));
-        edges = mat3(edges[0] * factors.x, edges[1] * factors.y, edges[2] * factors.z);
+        edges = widened(edges, margin);
     }
     float away = sum_of(center) + sum_of(edges[0]) + sum_of(edges[1]) + sum_of(edges[2]);
     return hides(at, placed(at, center), turned(at, edges[0]), turned(at, edges[1]),

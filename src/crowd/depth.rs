@@ -16,8 +16,8 @@ use ash::vk;
 ///   its samples, not their average.
 /// - What is drawn afterwards is tested against it: pipelines with a depth test, and without a bias
 ///   that moves instances towards the eye.
-/// - Own vertex shaders move vertices by at most [`Self::margin_m`] out of the
-///   [bounding sphere](super::Instance::bounding_sphere).
+/// - Own vertex shaders move vertices by at most [`Self::margin_m`] from where throng's own have
+///   them.
 ///
 /// Views with [`Culling::Off`](super::Culling::Off) are not tested.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ pub struct Depth {
     /// An engine with a pyramid of its own can hand one of its levels. Each texel has the farthest
     /// depth of exactly these pixels.
     pub texel_px: u32,
-    /// Metres that vertices may be outside of the bounding volume.
+    /// Metres by which own vertex shaders move vertices.
     pub margin_m: f32,
 }
 

@@ -600,8 +600,10 @@ fn pictures_are_the_same_behind_depth() {
         println!("{compared} frames, {hidden} hidden, {of_those} of {by_cpu} that the CPU hides");
         assert!(compared * 10 > frames * 8, "{compared}");
         assert!(hidden > frames * 4, "{hidden}");
+        // Of those that their spheres hide: some spheres are outside of a plane, and some boxes
+        // stick out of theirs.
         assert!(
-            by_cpu > frames && of_those * 100 >= by_cpu * 95,
+            by_cpu > frames && of_those * 100 >= by_cpu * 90,
             "{of_those} of {by_cpu}"
         );
         world.destroy(setup);

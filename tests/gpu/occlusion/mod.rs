@@ -1,5 +1,6 @@
 //! Instances that depth hides: the stage pyramid, the test of volumes, and whole frames.
 
+mod boxes;
 mod frames;
 mod pyramid;
 mod reference;
