@@ -166,7 +166,7 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Depth,
     Detail, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId,
-    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, Shadow, SkinnedVertices,
+    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, Receivers, Shadow, SkinnedVertices,
     SkinningStage, Spawn, Stages, Stats, View, ViewId, ViewStats, Views,
 };
 pub use error::{Error, Result};

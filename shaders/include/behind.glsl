@@ -1,4 +1,5 @@
-// Stage cull: whether depth that an engine drew before hides an instance in a view.
+// Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in the
+// view of a light, because no camera sees its shadow.
 
 // What becomes of members that are hidden, and the word of a view's counters that has their number.
 const uint HIDDEN = 34u, COUNT_HIDDEN = 13u;
@@ -14,6 +15,8 @@ layout(set = 0, binding = 3, std430) readonly buffer Pyramids { float pyramids[]
 uint occlusion_of(const uint eye) {
     return listed_at / 4u - (eye + 1u) * OCCLUSION_ROWS;
 }
+
+#include "receivers.glsl"
 
 // True if the depth of an eye hides a volume: a box, or else the sphere of an actor.
 bool depth_hides(const uint at, const Actor actor, const Volume volume) {
@@ -39,8 +42,16 @@ bool depth_hides(const uint at, const Actor actor, const Volume volume) {
 // True if an instance is hidden from an eye.
 bool hidden_from(const uint eye, const uint flags, const Actor actor, const uint instance,
                  const uint character) {
-    return (flags & VIEW_BEHIND) != 0u
-           && depth_hides(occlusion_of(eye), actor, volume_of(actor, instance, character));
+    if ((flags & (VIEW_BEHIND | VIEW_RECEIVERS)) == 0u) {
+        return false;
+    }
+    uint at = occlusion_of(eye);
+    Volume volume = volume_of(actor, instance, character);
+    if ((flags & VIEW_BEHIND) != 0u && depth_hides(at, actor, volume)) {
+        return true;
+    }
+    mat3 edges = volume.is_box ? volume.edges : mat3(actor.radius);
+    return (flags & VIEW_RECEIVERS) != 0u && casts_unseen(at, volume.center, edges);
 }
 
 // True if it is hidden from each eye that has it inside.

@@ -4,7 +4,7 @@
 // A volume that is said to be hidden has no fragment that could pass the depth test: its rectangle
 // is widened by more than rasterisers snap, and its depth by the rounding of coordinates.
 
-const uint OCCLUSION_ROWS = 17u, OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
+const uint OCCLUSION_ROWS = 20u, OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
 const uint OCCLUSION_LIMITS = 9u, OCCLUSION_LEVELS = 10u, OCCLUSION_PLACES = 11u;
 // Pixels that rasterisers may move an edge by: they have at least 16 places in a pixel.
 const float SNAPPED = 0.125;
@@ -30,24 +30,13 @@ bool covered(const uint at, const uint level, const uvec2 low, const uvec2 high,
     return true;
 }
 
-// True if a box is hidden. Its center and half of its edges are products with the four rows, and
-// `away` is a bound of the sum of a point's coordinates.
-bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const vec4 c,
-           const float away) {
-    vec4 rounding = view_rows[at + OCCLUSION_ROUNDING] * away
-                    + view_rows[at + OCCLUSION_ROUNDING + 1u];
-    float least_w = center.w - (abs(a.w) + abs(b.w) + abs(c.w)) - rounding.w;
-    // Nothing bounds the picture of a box that reaches behind the eye.
+// True if a rectangle of pixels is hidden, with the depth of its nearest point. `least_w` is a bound of
+// the points in it, and `rounding` that of the products with the four rows.
+bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
+                     const vec4 rounding) {
+    // Nothing bounds the picture of what reaches behind the eye.
     if (!(least_w > 0.0)) {
         return false;
-    }
-    vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
-    for (uint corner = 0u; corner < 8u; ++corner) {
-        vec4 point = center + ((corner & 1u) == 0u ? a : -a) + ((corner & 2u) == 0u ? b : -b)
-                     + ((corner & 4u) == 0u ? c : -c);
-        vec3 place = point.xyz / point.w;
-        low = min(low, place);
-        high = max(high, place);
     }
     vec4 limits = view_rows[at + OCCLUSION_LIMITS], rest = view_rows[at + OCCLUSION_LEVELS];
     vec2 slack = SNAPPED + (rounding.xy + rounding.w * max(abs(low.xy), abs(high.xy))) / least_w;
@@ -67,6 +56,24 @@ bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const v
     return covered(at, level, first, last, nearest)
            || (level > finest
                && covered(at, level - min(level - finest, FINER), first, last, nearest));
+}
+
+// True if a box is hidden. Its center and half of its edges are products with the four rows, and
+// `away` is a bound of the sum of a point's coordinates.
+bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const vec4 c,
+           const float away) {
+    vec4 rounding = view_rows[at + OCCLUSION_ROUNDING] * away
+                    + view_rows[at + OCCLUSION_ROUNDING + 1u];
+    float least_w = center.w - (abs(a.w) + abs(b.w) + abs(c.w)) - rounding.w;
+    vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
+    for (uint corner = 0u; corner < 8u; ++corner) {
+        vec4 point = center + ((corner & 1u) == 0u ? a : -a) + ((corner & 2u) == 0u ? b : -b)
+                     + ((corner & 4u) == 0u ? c : -c);
+        vec3 place = point.xyz / point.w;
+        low = min(low, place);
+        high = max(high, place);
+    }
+    return hides_rectangle(at, low, high, least_w, rounding);
 }
 
 // The product of a direction with the four rows.

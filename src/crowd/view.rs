@@ -1,6 +1,7 @@
 //! Views: camera, light, viewport, and which instances they show.
 
 use crate::crowd::ListId;
+use crate::crowd::receivers::Receivers;
 use crate::error::{Error, Result, spans_space};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
@@ -97,6 +98,10 @@ pub struct View {
     pub history: Option<u32>,
     /// The contents of the crowd's shadow map, for passes that sample it.
     pub shadow: Option<Shadow>,
+    /// For the view of a light: what receives its shadows.
+    ///
+    /// With `None`, it shows all casters that it has inside.
+    pub receivers: Option<Receivers>,
     /// The view's mask: it shows instances whose mask has a bit in common.
     ///
     /// See [`Instance::set_view_mask`](super::Instance::set_view_mask).
@@ -306,6 +311,7 @@ impl View {
             lighting: Lighting::default(),
             history: None,
             shadow: None,
+            receivers: None,
             mask: u32::MAX,
             list: None,
             culling: Culling::Frustum,
@@ -367,9 +373,14 @@ impl View {
         Some(Self { eye, ..alone })
     }
 
+    /// Each of its eyes as a view of its own.
+    pub(crate) fn eyes(&self) -> impl Iterator<Item = Self> + '_ {
+        (0..Self::MAX_EYES).map_while(|number| self.of_eye(number))
+    }
+
     /// Each of its further eyes as a view of its own.
     pub(crate) fn further_eyes(&self) -> impl Iterator<Item = Self> + '_ {
-        (1..Self::MAX_EYES).map_while(|number| self.of_eye(number))
+        self.eyes().skip(1)
     }
 
     /// The ray from the eye through a point of the picture, in world space.

@@ -45,8 +45,7 @@ impl View {
     /// The GPU records of all eyes, if there are several.
     pub(crate) fn eye_records(&self, past: &Past) -> impl Iterator<Item = GpuEye> + '_ {
         let several = self.eye_count() > 1;
-        let eyes = (0..Self::MAX_EYES).map_while(|number| self.of_eye(number));
-        let eyes = eyes.take(if several { Self::MAX_EYES } else { 0 });
+        let eyes = self.eyes().take(if several { Self::MAX_EYES } else { 0 });
         let before = past.clip_from_world;
         eyes.zip(before).map(|(eye, before)| eye.eye_record(before))
     }

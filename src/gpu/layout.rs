@@ -542,6 +542,9 @@ impl GpuCullView {
     pub(crate) const BUDGET: u32 = 4;
     /// [`Self::flags`]: the eye has depth that may hide instances ([`GpuOcclusion`]).
     pub(crate) const BEHIND: u32 = 8;
+    /// [`Self::flags`]: the eye is a light's, whose casters are tested by what receives their
+    /// shadows.
+    pub(crate) const RECEIVERS: u32 = 16;
     /// Bits of [`Self::flags`] below the number of its list.
     pub(crate) const LIST_SHIFT: u32 = 16;
 }
@@ -572,10 +575,16 @@ pub(crate) struct GpuOcclusion {
     /// The finest and the coarsest level.
     pub first_level: u32,
     pub last_level: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The view that shows what receives the shadows of a light.
+    pub receivers: u32,
     /// For each level, its first word in the pyramids, and the length of a row.
     pub levels: [[u32; 2]; GpuOcclusion::LEVELS],
+    /// World position of the light and 1, or the direction towards it and 0.
+    pub light: [f32; 4],
+    /// The plane at which its shadows end. The product with points above it is positive.
+    pub plane: [f32; 4],
+    /// The product with a point is the distance by which lookups in the shadow map miss it.
+    pub missed: [f32; 4],
 }
 
 impl GpuOcclusion {
@@ -584,8 +593,9 @@ impl GpuOcclusion {
 }
 
 const _: () = {
-    assert!(size_of::<GpuOcclusion>() == 272);
+    assert!(size_of::<GpuOcclusion>() == 320);
     assert!(offset_of!(GpuOcclusion, levels) == 176);
+    assert!(offset_of!(GpuOcclusion, light) == 272);
     assert!(size_of::<Mat3x4>() == 48);
     assert!(size_of::<GpuCullView>() == 192);
     assert!(size_of::<GpuEye>() == 224);

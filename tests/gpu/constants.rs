@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 34] {
+fn derived() -> [(&'static str, u32); 38] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -141,6 +141,10 @@ fn derived() -> [(&'static str, u32); 34] {
         ("VIEW_COARSE", GpuCullView::COARSE),
         ("VIEW_BUDGET", GpuCullView::BUDGET),
         ("VIEW_BEHIND", GpuCullView::BEHIND),
+        ("VIEW_RECEIVERS", GpuCullView::RECEIVERS),
+        ("RECEIVERS_LIGHT", rows(offset_of!(GpuOcclusion, light))),
+        ("RECEIVERS_PLANE", rows(offset_of!(GpuOcclusion, plane))),
+        ("RECEIVERS_MISSED", rows(offset_of!(GpuOcclusion, missed))),
         ("VOLUME_SHIFT", GpuActor::VOLUME_SHIFT),
         ("VOLUMES", GpuActor::LAST_BOX),
         ("REST_BOX", GpuActor::REST_BOX),

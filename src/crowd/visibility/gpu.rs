@@ -53,10 +53,9 @@ impl Scene {
         };
         let more_at = |number: usize| views.len() + more(&views[..number]);
         let tested = |record: GpuCullView, number: usize, eye: usize| {
-            let is_tested = occluders.test(number, eye).is_some();
-            let flag = if is_tested { GpuCullView::BEHIND } else { 0 };
+            let test = occluders.test(number, eye);
             GpuCullView {
-                flags: record.flags | flag,
+                flags: record.flags | test.map_or(0, |(flags, _)| flags),
                 ..record
             }
         };
@@ -81,7 +80,7 @@ impl Scene {
                 } else {
                     more_at(number) + eye - 1
                 };
-                if let Some(test) = occluders.test(number, eye) {
+                if let Some((_, test)) = occluders.test(number, eye) {
                     let at = end - (record as u64 + 1) * size_of::<GpuOcclusion>() as u64;
                     out.write(Part::CullViews, at, 1)?.copy_from(&[*test])?;
                 }

@@ -9,6 +9,7 @@ mod members;
 pub(crate) mod occluders;
 pub(crate) mod occlusion;
 mod queries;
+mod receivers;
 mod record;
 pub(crate) mod runs;
 pub(crate) mod shown;

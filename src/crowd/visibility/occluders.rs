@@ -3,13 +3,15 @@
 use crate::crowd::Capacity;
 use crate::crowd::depth::Depth;
 use crate::crowd::memory::pyramids::{Pyramids, most_eyes};
+use crate::crowd::receivers::Receivers;
 use crate::crowd::view::{Culling, View};
 use crate::crowd::visibility::occlusion::{Projection, Pyramid};
 use crate::error::Result;
-use crate::gpu::layout::GpuOcclusion;
+use crate::gpu::layout::{GpuCullView, GpuOcclusion};
 use crate::gpu::{Device, limit};
 use crate::pass::pyramid::PyramidDispatch;
 use ash::vk;
+use bytemuck::Zeroable;
 
 /// The depth pictures of a frame.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct Occluders {
 struct EyeTest {
     view: u32,
     eye: u32,
+    /// Flags of [`GpuCullView`].
+    flags: u32,
     record: GpuOcclusion,
 }
 
@@ -91,18 +95,50 @@ impl Occluders {
             self.tests.push(EyeTest {
                 view: depth.view,
                 eye: depth.eye,
+                flags: GpuCullView::BEHIND,
                 record: GpuOcclusion::new(&pyramid, &eye),
             });
         }
         let what = "pixels of depth (Capacity::depth_pixels, raised by Crowd::reserve)";
         limit(what, texels, capacity.depth_pixels.into())?;
+        for (number, view) in views.iter().enumerate() {
+            if let Some(receivers) = &view.receivers {
+                let checked = receivers.check(number, views.len());
+                checked.map_err(|why| why.at("view", number))?;
+                if pyramids.is_some() && view.culling != Culling::Off {
+                    self.test_casters(number as u32, view, receivers);
+                }
+            }
+        }
         Ok(())
     }
 
-    /// The test of an eye, if it has depth.
-    pub(crate) fn test(&self, view: usize, eye: usize) -> Option<&GpuOcclusion> {
+    /// Tests the casters of a light by what receives their shadows, in each of its eyes.
+    fn test_casters(&mut self, view: u32, light: &View, receivers: &Receivers) {
+        for (number, eye) in (0..).zip(light.eyes()) {
+            let is_it = |test: &EyeTest| (test.view, test.eye) == (view, number);
+            let at = self.tests.iter().position(is_it);
+            let at = at.unwrap_or(self.tests.len());
+            if at == self.tests.len() {
+                self.tests.push(EyeTest {
+                    view,
+                    eye: number,
+                    flags: 0,
+                    record: GpuOcclusion::zeroed(),
+                });
+            }
+            if let Some(test) = self.tests.get_mut(at) {
+                test.flags |= GpuCullView::RECEIVERS;
+                test.record = test.record.with_receivers(&eye, receivers);
+            }
+        }
+    }
+
+    /// The flags of [`GpuCullView`] for the tests of an eye, and its record, if it has any.
+    pub(crate) fn test(&self, view: usize, eye: usize) -> Option<(u32, &GpuOcclusion)> {
         let is_it = |test: &&EyeTest| (test.view as usize, test.eye as usize) == (view, eye);
-        self.tests.iter().find(is_it).map(|test| &test.record)
+        let test = self.tests.iter().find(is_it)?;
+        Some((test.flags, &test.record))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -9,6 +9,7 @@ use crate::ash::vk;
 use crate::glam::{DVec3, DVec4, Mat4, Vec2};
 use crate::gpu::layout::GpuOcclusion;
 use crate::pass::push::PyramidPush;
+use bytemuck::Zeroable;
 
 /// The longest side of the finest level of a pyramid.
 const LONGEST: u32 = 2048;
@@ -190,8 +191,8 @@ impl GpuOcclusion {
             depth_step: eye.depth_step,
             first_level: pyramid.first_level,
             last_level: pyramid.first_level + pyramid.levels - 1,
-            reserved: 0,
             levels,
+            ..Zeroable::zeroed()
         }
     }
 }

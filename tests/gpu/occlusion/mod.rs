@@ -1,8 +1,12 @@
 //! Instances that depth hides: the stage pyramid, the test of volumes, and whole frames.
 
 mod boxes;
+#[allow(dead_code, reason = "examples use the rest")]
+#[path = "../../../examples/common/depth_image.rs"]
+mod depth_image;
 mod frames;
 mod pyramid;
+mod receivers;
 mod reference;
 mod refused;
 mod volumes;
