@@ -3,6 +3,7 @@
 use crate::attachments::Attachments;
 use crate::bind_group::{BindGroup, Groups};
 use crate::check::{scoped, with_own};
+use crate::depth::{Depth, Readable, readable};
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::flight::{Begun, InFlight, Remains, SlotUse};
@@ -69,16 +70,39 @@ impl Frame<'_> {
     /// - [`Error::DeviceLost`] and [`Error::Rejected`] if wgpu cannot record or submit. The frame
     ///   is then lost, and the next one uploads its changes.
     pub fn prepare(&mut self, views: &[View]) -> Result<Views> {
+        self.prepare_behind(views, &[])
+    }
+
+    /// As [`Self::prepare`], but instances that depth hides are neither posed nor drawn: see
+    /// [`throng::Frame::record_prepare_behind`].
+    ///
+    /// Submit the passes that draw the depth before this. The textures need no barriers.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`] and [`throng::Frame::record_prepare_behind`], and:
+    ///
+    /// - [`Error::Format`] for a texture without depth, and [`Error::Attachment`] for one that is
+    ///   not 2D, has several mip levels, lacks the layer, or the usage `TEXTURE_BINDING`.
+    /// - [`Error::OtherDevice`] and [`Error::Destroyed`] for a texture of another device, or a
+    ///   destroyed one.
+    pub fn prepare_behind(&mut self, views: &[View], depths: &[Depth<'_>]) -> Result<Views> {
         let token = FrameToken::new(self.gpu, self.begun.number)?;
         self.gpu.poll(wgpu::PollType::Poll)?;
         let index = self.begun.index;
-        let (prepared, commands) = self.record_prepare(views)?;
+        let Readable {
+            views: kept,
+            depths,
+            before,
+        } = readable(self.gpu, depths)?;
+        let (prepared, commands) = self.record_prepare(views, &depths, kept)?;
         self.order.submission = Submission::Lost;
         let commands = commands?;
         self.order.end_current(self.begun.number);
         self.order.submission = Submission::Unknown(index);
         let submitted = scoped(self.gpu.device(), "the commands of a frame", || {
-            self.gpu.queue().submit([commands]);
+            self.gpu
+                .queue()
+                .submit(before.into_iter().chain([commands]));
         });
         if let Err(error) = submitted {
             // wgpu also reports errors here of callbacks that it called after it had submitted.
@@ -97,7 +121,12 @@ impl Frame<'_> {
 
     /// Records the frame. From then on, its changes count as uploaded, even if there is an error
     /// instead of the commands.
-    fn record_prepare(&mut self, views: &[View]) -> Result<(Views, Result<wgpu::CommandBuffer>)> {
+    fn record_prepare(
+        &mut self,
+        views: &[View],
+        depths: &[throng::Depth],
+        kept: Vec<wgpu::TextureView>,
+    ) -> Result<(Views, Result<wgpu::CommandBuffer>)> {
         let (inner, device) = (&mut self.inner, self.gpu.device());
         let (remains, begun) = (self.remains, &self.begun);
         let mut prepared = Err(Error::DeviceLost);
@@ -112,14 +141,17 @@ impl Frame<'_> {
                     // SAFETY: `cmd` is recording outside of rendering, for the queue of all frames.
                     // All earlier work of the frame index has ended. `prepare` submits it before
                     // everything that is recorded later, after it has ended the time for draws of
-                    // earlier frames, or says in `order` that it never will be.
-                    let prepared = inner.record_prepare(cmd, views)?;
+                    // earlier frames, or says in `order` that it never will be. The depth pictures
+                    // are those of `kept`, which the frame keeps. wgpu makes them readable in a
+                    // command buffer of the same submission, and waits for that before it changes
+                    // them.
+                    let prepared = inner.record_prepare_behind(cmd, views, depths)?;
                     Ok((prepared, remains.record_executed(cmd, begun.index)))
                 })
             };
             let slot = SlotUse::new(&begun.slot);
             slot.begin();
-            InFlight::new(self.gpu, slot, remains, Default::default()).until_done(&encoder);
+            InFlight::new(self.gpu, slot, remains, (kept, Vec::new())).until_done(&encoder);
             encoder.finish()
         });
         let (prepared, executed) = prepared?;

@@ -79,6 +79,7 @@ mod bind_group;
 mod check;
 mod crowd;
 mod delegated;
+mod depth;
 mod descriptors;
 mod encoder;
 mod error;
@@ -96,6 +97,7 @@ mod translate;
 
 pub use bind_group::{BindGroup, BindGroupLayout, Binding};
 pub use crowd::Crowd;
+pub use depth::Depth;
 pub use encoder::Encoder;
 pub use error::Error;
 pub use frame::Frame;

@@ -90,18 +90,19 @@ impl Default for PassDesc<'_> {
 pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDesc<'static>> {
     check_formats(gpu, desc)?;
     check_limits(gpu, desc)?;
-    // SAFETY: the adapter is not destroyed through the guard.
-    let guard = unsafe { gpu.adapter().as_hal::<Vulkan>() };
-    let hal = guard.ok_or_else(|| Error::Backend(gpu.adapter().get_info().backend))?;
     let format = |format: Option<wgpu::TextureFormat>| {
-        format.map_or(vk::Format::UNDEFINED, |it| hal.texture_format_as_raw(it))
+        format.map_or(Ok(vk::Format::UNDEFINED), |it| raw_format(gpu, it))
     };
     let stencil = desc.depth_format.filter(|it| it.has_stencil_aspect());
     Ok(throng::PassDesc {
         kind: desc.kind,
-        color_formats: desc.color_formats.iter().map(|it| format(*it)).collect(),
-        depth_format: format(desc.depth_format),
-        stencil_format: format(stencil),
+        color_formats: desc
+            .color_formats
+            .iter()
+            .map(|it| format(*it))
+            .collect::<Result<_>>()?,
+        depth_format: format(desc.depth_format)?,
+        stencil_format: format(stencil)?,
         samples: vk::SampleCountFlags::from_raw(desc.sample_count),
         reversed_z: desc.reversed_z,
         view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
@@ -111,6 +112,14 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDes
         shadow_map: desc.shadow_map,
         ..throng::PassDesc::default()
     })
+}
+
+/// The format of Vulkan that wgpu takes for one of its own.
+pub(crate) fn raw_format(gpu: &Gpu, format: wgpu::TextureFormat) -> Result<vk::Format> {
+    // SAFETY: the adapter is not destroyed through the guard.
+    let guard = unsafe { gpu.adapter().as_hal::<Vulkan>() };
+    let hal = guard.ok_or_else(|| Error::Backend(gpu.adapter().get_info().backend))?;
+    Ok(hal.texture_format_as_raw(format))
 }
 
 /// Checks that the adapter can draw into the formats as the pass does.

@@ -355,3 +355,69 @@ fn a_fault_is_a_message() {
         "{caught:?}"
     );
 }
+
+/// A wall right before the camera hides everybody, one at the end of its view nobody.
+#[test]
+fn are_without_those_behind_depth() {
+    let gpu = gpu();
+    let mut desc = desc(2, Stages::Gpu);
+    desc.capacity.depth_pixels = EDGE * EDGE;
+    let mut crowd = Crowd::new(&gpu, &desc).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let walls = texture(&gpu, DEPTH, SIZE, 1);
+    let mut pictures = Vec::new();
+    let mut figures = Vec::new();
+    for (behind, depth) in [(false, 1.0), (true, 1.0), (true, 0.0)] {
+        for _ in 0..4 {
+            let view = whole(&walls);
+            let mut encoder = Encoder::new(&gpu);
+            drop(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+                depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                    view: &view,
+                    depth_ops: Some(wgpu::Operations {
+                        load: wgpu::LoadOp::Clear(depth),
+                        store: wgpu::StoreOp::Store,
+                    }),
+                    stencil_ops: None,
+                }),
+                ..Default::default()
+            }));
+            encoder.submit().unwrap();
+            crowd.update(TIME_S).unwrap();
+            let mut frame = crowd.begin_frame(TIME_S).unwrap();
+            figures = frame.view_stats().to_vec();
+            let depths = [throng_wgpu::Depth::new(&walls)];
+            let depths = if behind { &depths[..] } else { &[] };
+            let views = frame.prepare_behind(&[camera(SIZE)], depths).unwrap();
+            let mut encoder = Encoder::new(&gpu);
+            target
+                .draw((&frame, &mut encoder), (views[0], pass), true)
+                .unwrap();
+            encoder.submit().unwrap();
+            idle(&gpu);
+        }
+        pictures.push((read(&gpu, &target.color), figures[0]));
+    }
+    let [(all, open), (same, far), (none, hidden)] = &pictures[..] else {
+        unreachable!()
+    };
+    assert!(covered(all) > 500 && open.shown > 0);
+    assert_eq!((different(all, same, 0), far.hidden), (0, 0));
+    assert_eq!((hidden.shown, hidden.hidden), (0, open.shown));
+    assert_eq!(covered(none), 0);
+    // A texture that cannot be sampled, and a layer that does not exist.
+    let mut frame = crowd.begin_frame(TIME_S).unwrap();
+    let color = texture(&gpu, COLOR, SIZE, 1);
+    let no_layer = throng_wgpu::Depth {
+        layer: 1,
+        ..throng_wgpu::Depth::new(&walls)
+    };
+    for depth in [throng_wgpu::Depth::new(&color), no_layer] {
+        frame.prepare_behind(&[camera(SIZE)], &[depth]).unwrap_err();
+    }
+    drop(frame);
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
