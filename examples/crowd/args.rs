@@ -13,8 +13,8 @@ use throng::palette::SkinningMethod;
 use throng::{Crowd, SkinningStage, Stages};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
-pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
-    close.";
+pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, H to see \
+    through walls, Esc to close.";
 /// Default number of characters.
 const INSTANCES: u32 = 500;
 
@@ -105,6 +105,16 @@ pub(crate) struct Args {
     /// Use of levels of detail. With `off`, everyone is drawn at full detail.
     #[arg(long, value_enum, default_value = "on")]
     pub(crate) levels: OnOff,
+
+    /// Puts houses among the people. They are drawn first, and whoever they hide is neither posed
+    /// nor drawn, if the GPU decides who is drawn.
+    #[arg(long)]
+    pub(crate) walls: bool,
+
+    /// Shows everyone through the houses of `--walls`. Those who are not drawn otherwise, because a
+    /// house hides them, are red.
+    #[arg(long, requires = "walls", conflicts_with = "lod_view")]
+    pub(crate) hidden_view: bool,
 
     /// Colours everyone by level of detail. The full level is white.
     #[arg(long)]

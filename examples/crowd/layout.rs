@@ -21,6 +21,11 @@ const PLAZA_DENSITY: f32 = 0.4;
 const INSIDE: f32 = 0.35;
 const PLAZA_INSIDE: f32 = 0.02;
 
+/// Houses for each person, at least this many, and the radius of their ground in metres.
+const HOUSES: f32 = 0.03;
+const FEWEST_HOUSES: usize = 6;
+const HOUSE_M: [f32; 2] = [2.5, 4.5];
+
 /// One character of the crowd.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
@@ -58,16 +63,29 @@ pub(crate) enum Motion {
     },
 }
 
+/// A house that nobody stands or walks in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct House {
+    /// Its middle on the ground (x, z), and the angle about +Y.
+    pub(crate) at: Vec2,
+    pub(crate) yaw: f32,
+    /// Its edges, in metres.
+    pub(crate) size_m: Vec3,
+    pub(crate) tint: [f32; 4],
+}
+
 /// The layout of the whole crowd.
 pub(crate) struct Layout {
     pub(crate) persons: Vec<Person>,
     pub(crate) lanes: Vec<Lane>,
+    pub(crate) houses: Vec<House>,
     /// True if the people spread over a plaza.
     pub(crate) is_plaza: bool,
 }
 
-/// People who stand in a circle and face each other, or one person alone.
+/// People who stand in a circle and face each other, or one person alone. Or a house.
 struct Group {
+    /// Nobody in a house.
     members: Vec<usize>,
     /// Radius of the circle that they stand on, in metres.
     ring_m: f32,
@@ -76,14 +94,17 @@ struct Group {
 }
 
 impl Layout {
-    /// Creates a layout. The same seed gives the same layout.
-    pub(crate) fn new(models: &[Model], count: u32, seed: u64) -> Self {
+    /// Creates a layout, with houses if `walls`. The same seed gives the same layout.
+    pub(crate) fn new(models: &[Model], count: u32, seed: u64, walls: bool) -> Self {
         let mut rng = Rng::new(seed);
         let mut persons: Vec<Person> = (0..count).filter_map(|_| cast(models, &mut rng)).collect();
         let travels = |person: &Person| act(models, person).is_some_and(|act| act.gait.is_some());
         let (travellers, standers): (Vec<usize>, Vec<usize>) =
             (0..persons.len()).partition(|index| travels(&persons[*index]));
-        let groups = gather(&persons, standers, &mut rng);
+        let mut groups = gather(&persons, standers, &mut rng);
+        if walls {
+            groups.splice(0..0, plots(count, &mut rng));
+        }
         let is_plaza = count > PLAZA;
         let (density, inside) = match is_plaza {
             true => (PLAZA_DENSITY, PLAZA_INSIDE),
@@ -102,9 +123,10 @@ impl Layout {
             true => edge_m,
             false => (edge_m.powi(2) + standing_m2 * (1.0 - inside) / PI).sqrt(),
         };
-        stand(&mut persons, groups, &flows, outer_m, &mut rng);
+        let houses = stand(&mut persons, groups, &flows, outer_m, &mut rng);
         Self {
             persons,
+            houses,
             lanes: flows.lanes,
             is_plaza,
         }
@@ -208,7 +230,31 @@ fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Gr
     groups
 }
 
-/// Places the groups at random, apart from the lanes and from each other.
+/// The ground of houses for this number of people.
+fn plots(count: u32, rng: &mut Rng) -> Vec<Group> {
+    let houses = (count as f32 * HOUSES) as usize;
+    let plot = |_| Group {
+        members: Vec::new(),
+        ring_m: 0.0,
+        radius_m: rng.range(HOUSE_M[0], HOUSE_M[1]),
+    };
+    let mut plots: Vec<_> = (0..houses.max(FEWEST_HOUSES)).map(plot).collect();
+    plots.sort_by(|a, b| b.radius_m.total_cmp(&a.radius_m));
+    plots
+}
+
+/// A house on round ground.
+fn house(at: Vec2, radius_m: f32, rng: &mut Rng) -> House {
+    let edges = Vec2::from_angle(rng.range(0.6, 0.97)) * (2.0 * radius_m);
+    House {
+        at,
+        yaw: rng.range(0.0, TAU),
+        size_m: Vec3::new(edges.x, rng.range(4.0, 9.0), edges.y),
+        tint: tint(0.12, rng),
+    }
+}
+
+/// Places the groups at random, apart from the lanes and from each other. Returns the houses.
 ///
 /// If no space is left, the ground grows.
 fn stand(
@@ -217,7 +263,8 @@ fn stand(
     flows: &Flows,
     mut outer_m: f32,
     rng: &mut Rng,
-) {
+) -> Vec<House> {
+    let mut houses = Vec::new();
     let widest_m = groups.first().map_or(1.0, |group| group.radius_m).max(0.1);
     let cell = |at: Vec2| {
         (at / (2.0 * widest_m))
@@ -253,6 +300,10 @@ fn stand(
             .entry(cell(at))
             .or_default()
             .push((at, group.radius_m));
+        if group.members.is_empty() {
+            houses.push(house(at, group.radius_m, rng));
+            continue;
+        }
         let turn = rng.range(0.0, TAU);
         for (place, member) in group.members.iter().enumerate() {
             let out = Vec2::from_angle(turn + place as f32 / group.members.len() as f32 * TAU);
@@ -262,4 +313,5 @@ fn stand(
             };
         }
     }
+    houses
 }

@@ -36,6 +36,7 @@ pub(crate) mod show;
 mod stats;
 #[path = "../common/usage.rs"]
 mod usage;
+mod walls;
 mod window;
 
 use std::error::Error;

@@ -2,6 +2,7 @@
 
 use std::f32::consts::TAU;
 
+use throng::ash::vk;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::gpu::MemoryAllocator;
 use throng::palette::SkinningMethod;
@@ -170,8 +171,13 @@ impl Scene {
         points.collect()
     }
 
-    /// Capacity for all characters. Far ones may share poses.
-    pub(crate) fn capacity(&self, shares_poses: bool) -> Result<Capacity> {
+    /// Capacity for all characters. Far ones may share poses. `walls` is the size of the picture, if
+    /// it has walls.
+    pub(crate) fn capacity(
+        &self,
+        shares_poses: bool,
+        walls: Option<vk::Extent2D>,
+    ) -> Result<Capacity> {
         let (mut words, mut weights) = (0_u64, 0_u64);
         for (model, count) in self.models.iter().zip(&self.counts) {
             let layout = SkinnedLayout::new(&model.character)?;
@@ -195,11 +201,13 @@ impl Scene {
         Ok(Capacity {
             instances: persons as u32,
             palette_entries: u32::try_from(entries).unwrap_or(u32::MAX),
-            views: 2,
-            // Both views may sort everyone.
-            blended: self.layout.persons.len() as u32 * 2,
+            views: 3,
+            // All views may sort everyone.
+            blended: self.layout.persons.len() as u32 * 3,
             morph_weights: u32::try_from(weights).unwrap_or(u32::MAX),
             skinned_words: words(self.skinning.mode != SkinningStage::Vertex),
+            // Windows may grow.
+            depth_pixels: walls.map_or(0, |size| 2 * size.width * size.height),
             cpu_skinned_words: words(self.skinning.mode == SkinningStage::Cpu),
             ..Capacity::default()
         })
@@ -208,9 +216,11 @@ impl Scene {
     /// Capacity for the ground and the sky.
     pub(crate) fn scenery_capacity(&self) -> Capacity {
         Capacity {
-            instances: 1,
-            palette_entries: 1,
-            views: 1,
+            instances: 1 + 2 * self.layout.houses.len() as u32,
+            palette_entries: 1 + 2 * self.layout.houses.len() as u32,
+            views: 3,
+            // The haze, and houses that are seen through.
+            blended: 1 + self.layout.houses.len() as u32,
             ..Capacity::default()
         }
     }
@@ -240,7 +250,36 @@ impl Scene {
             &surroundings.character,
             &CharacterDesc::default(),
         )?;
-        scenery.spawn(surroundings, &Spawn::default())?;
+        let ground = Spawn {
+            view_mask: scenery::GROUND_MASK,
+            ..Spawn::default()
+        };
+        scenery.spawn(surroundings, &ground)?;
+        self.build_houses(scenery, allocator)
+    }
+
+    /// Builds each house twice: one that hides, and one to see through.
+    fn build_houses(&self, scenery: &mut Crowd, allocator: &mut dyn MemoryAllocator) -> Result<()> {
+        if self.layout.houses.is_empty() {
+            return Ok(());
+        }
+        for (is_clear, view_mask) in [(false, scenery::HOUSES_MASK), (true, scenery::CLEAR_MASK)] {
+            let house = scenery::house(is_clear)?.character;
+            let kind = scenery.add_character(allocator, &house, &CharacterDesc::default())?;
+            for house in &self.layout.houses {
+                let spawn = Spawn {
+                    world_from_model: Affine3A::from_scale_rotation_translation(
+                        house.size_m,
+                        Quat::from_rotation_y(house.yaw),
+                        Vec3::new(house.at.x, 0.0, house.at.y),
+                    ),
+                    tint: house.tint,
+                    view_mask,
+                    ..Spawn::default()
+                };
+                scenery.spawn(kind, &spawn)?;
+            }
+        }
         Ok(())
     }
 

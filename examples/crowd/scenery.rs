@@ -14,7 +14,7 @@ use super::rng::Rng;
 /// Linear colours as they appear in the picture.
 const GROUND: Vec3 = Vec3::new(0.46, 0.43, 0.38);
 /// Height of the ground.
-const GROUND_M: f32 = -0.005;
+pub(crate) const GROUND_M: f32 = -0.005;
 /// Width of the pattern on the ground.
 const PATTERN_M: f32 = 4.0;
 const HORIZON: Vec3 = Vec3::new(0.72, 0.80, 0.88);
@@ -64,6 +64,32 @@ pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
     });
     let dome = Rings::new(2, dome);
     build([ground, haze, dome].map(|mesh| mesh.primitive))
+}
+
+/// The views that show ground and sky, houses, and houses that others are seen through.
+pub(crate) const GROUND_MASK: u32 = 1;
+pub(crate) const HOUSES_MASK: u32 = 2;
+pub(crate) const CLEAR_MASK: u32 = 4;
+
+/// A house of 1 m in each direction, with its ground at the origin, for all sizes.
+///
+/// # Errors
+/// None in practice. Returns the errors of [`RawCharacter::build`].
+pub(crate) fn house(is_clear: bool) -> throng::Result<Imported> {
+    let body = RawPrimitive::cuboid(Vec3::ONE).translated(Vec3::Y * 0.5);
+    let alpha = if is_clear { 0.25 } else { 1.0 };
+    let material = Material {
+        name: "house".into(),
+        alpha: if is_clear {
+            AlphaMode::Blend
+        } else {
+            AlphaMode::Opaque
+        },
+        roughness: 0.9,
+        ..Material::default()
+    };
+    let body = body.colored([0.75, 0.72, 0.66, alpha]);
+    RawCharacter::rigid("house", vec![body], vec![material]).build(&ImportOptions::default())
 }
 
 /// The materials: paved, hazy, and emissive.

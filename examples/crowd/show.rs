@@ -20,6 +20,7 @@ use super::roles::Fades;
 use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{CpuTimes, FrameLog, Readings};
+use super::walls::{Walls, around_views};
 use super::{Result, outputs, say, scenery};
 
 /// Number of frames in flight.
@@ -44,6 +45,8 @@ pub(crate) struct Show {
     pub(crate) crowd: Crowd,
     scenery: Crowd,
     shadow: Option<ShadowImage>,
+    /// With `--walls`.
+    pub(crate) walls: Option<Walls>,
     passes: Option<Passes>,
     detail: Detail,
     /// With `--posed-by-view`: who is known to pose each instance.
@@ -90,7 +93,7 @@ pub(crate) fn scene(args: &Args) -> Result<Scene> {
 /// Creates the scene with other fades.
 pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
     let models = load(args, fades)?;
-    let layout = Layout::new(&models, args.instances(), args.seed);
+    let layout = Layout::new(&models, args.instances(), args.seed, args.walls);
     let skinning = Skinning {
         mode: args.skin.into(),
         method: args.method.into(),
@@ -138,7 +141,7 @@ impl Show {
         let shares_poses = animates && args.pose_error_px > 0.0;
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
-            capacity: scene.capacity(shares_poses)?,
+            capacity: scene.capacity(shares_poses, args.walls.then_some(args.size.0))?,
             stages: args.stages.into(),
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
@@ -165,6 +168,7 @@ impl Show {
             crowd,
             scenery,
             shadow: None,
+            walls: None,
             passes: None,
             detail: Detail {
                 error_px: args.error_px,
@@ -224,6 +228,10 @@ impl Show {
             }
         });
         let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
+        if args.walls {
+            let walls = Walls::new((&mut *crowd, &mut *scenery), &pass, args.hidden_view)?;
+            self.walls = Some(walls);
+        }
         self.scene.load(crowd, scenery, &mut context.allocator())?;
         for time_s in self.scene.lead_up() {
             self.advance(time_s)?;
@@ -275,24 +283,21 @@ impl Show {
             return Err("no pass".into());
         };
         self.aim_shadow(&view);
+        if let Some(walls) = &mut self.walls {
+            walls.resize(context, view.viewport.extent)?;
+        }
         let view = View {
             shadow: self.shadow.as_ref().map(ShadowImage::shadow),
             detail: self.detail,
             ..view
         };
-        let sun = self.shadow.as_ref().map(ShadowImage::view);
-        // Errors are seen less in shadows: as `View::shadow_of` allows twice the camera's, so does
-        // this for chosen ones.
-        let coarser = Detail {
-            error_px: 2.0 * self.detail.error_px,
-            pose_error_px: 2.0 * self.detail.pose_error_px,
-            ..self.detail
-        };
-        let sun = sun.map(|sun| View {
-            detail: coarser,
-            ..sun
-        });
-        let lit: Vec<View> = [view].into_iter().chain(sun).collect();
+        let sun = self.sun();
+        let walls = self.walls.as_ref();
+        let sun = sun.map(|sun| walls.map_or(sun, |walls| walls.sun(sun)));
+        let sees_through = self.walls.as_ref().is_some_and(|walls| walls.shows_hidden);
+        // With all whom walls hide.
+        let everyone = sees_through.then_some(view);
+        let lit: Vec<View> = [view].into_iter().chain(sun).chain(everyone).collect();
         let (device, cmd) = (&context.device.clone(), frame.cmd);
         let allocator = &mut context.allocator();
         let frame_index = frame.frame_index as u32;
@@ -301,15 +306,26 @@ impl Show {
         unsafe {
             let mut crowd = self.crowd.begin_frame(allocator, frame_index, time_s)?;
             let mut around = self.scenery.begin_frame(allocator, frame_index, time_s)?;
-            let views = crowd.record_prepare(cmd, &lit)?;
+            let walls = self.walls.as_ref();
+            let around_views = around.record_prepare(cmd, &around_views(walls, &view, sun))?;
+            if let Some(walls) = walls {
+                walls.record_depth(device, cmd, (&around, around_views[1]))?;
+            }
+            let depth = walls.and_then(Walls::depth);
+            let views = crowd.record_prepare_behind(cmd, &lit, depth.as_slice())?;
             let prepared = Instant::now();
-            let around_views = around.record_prepare(cmd, &[view])?;
             if let (Some(shadow), Some(pass)) = (&self.shadow, passes.shadow) {
                 shadow.begin(device, cmd);
                 crowd.record_draw(cmd, views[1], pass)?;
+                if let Some(pass) = walls.and_then(|walls| walls.shadow_pass) {
+                    around.record_draw(cmd, around_views[2], pass)?;
+                }
                 shadow.end(device, cmd);
             }
             canvas.begin(device, cmd);
+            if let (Some(walls), Some(_), Some(everyone)) = (walls, everyone, views.last()) {
+                crowd.record_draw(cmd, *everyone, walls.hidden_pass)?;
+            }
             crowd.record_draw(cmd, views[0], passes.crowd)?;
             let scope = crowd.begin_scope(cmd, "scenery");
             around.record_draw(cmd, around_views[0], passes.scenery)?;
@@ -331,6 +347,19 @@ impl Show {
                 frame_ms: 0.0,
             })
         }
+    }
+
+    /// The view of the sun, if there are shadows.
+    fn sun(&self) -> Option<View> {
+        let sun = self.shadow.as_ref()?.view();
+        // Errors are seen less in shadows: as `View::shadow_of` allows twice the camera's, so does
+        // this for chosen ones.
+        let detail = Detail {
+            error_px: 2.0 * self.detail.error_px,
+            pose_error_px: 2.0 * self.detail.pose_error_px,
+            ..self.detail
+        };
+        Some(View { detail, ..sun })
     }
 
     /// Covers the near part of a plaza with the shadow map, whose texels would be coarse otherwise.
@@ -428,6 +457,9 @@ impl Show {
         }
         if let Some(shadow) = self.shadow {
             shadow.destroy(context);
+        }
+        if let Some(walls) = self.walls {
+            walls.destroy(context);
         }
         Ok(self.scene)
     }

@@ -130,6 +130,11 @@ impl ApplicationHandler for App<'_> {
                     Key::Named(NamedKey::Space) if !event.repeat => {
                         stage.clock.paused = !stage.clock.paused
                     }
+                    Key::Character(key) if key.eq_ignore_ascii_case("h") && !event.repeat => {
+                        if let Some(walls) = &mut stage.show.walls {
+                            walls.shows_hidden = !walls.shows_hidden;
+                        }
+                    }
                     _ => {}
                 }
             }

@@ -1,5 +1,6 @@
-//! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph creates the pass and draws
-//! the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
+//! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph draws the sky and a wall.
+//! It then creates a pass in which throng draws the people, without those behind the wall. Writes
+//! `vk_graph.png`.
 
 use naga::valid::Validator;
 use std::{error::Error, sync::Arc, sync::Mutex, sync::PoisonError};
@@ -7,7 +8,7 @@ use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use throng::{Crowd, CrowdDesc, PassDesc, Spawn, View, builtin};
+use throng::{Capacity, Crowd, CrowdDesc, Depth, PassDesc, Spawn, View, builtin};
 use vk::{AccessFlags as Access, ImageUsageFlags as Usage, PipelineStageFlags as Stages};
 use vk_graph::driver::{buffer::*, device::Device, graphics::*, image::*, instance::*, shader::*};
 use vk_graph::{Graph, cmd::*, driver::sync::AccessType, pool::hash::HashPool};
@@ -43,7 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     // SAFETY: the allocator was made for this device, and is the only one.
     let memory = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
-    let mut crowd = Crowd::new(&throng, memory, &CrowdDesc::default())?;
+    let capacity = Capacity { depth_pixels: 640 * 480, ..Capacity::default() };
+    let mut crowd = Crowd::new(&throng, memory, &CrowdDesc { capacity, ..Default::default() })?;
     let (render_pass, desc) = compatible(&device)?;
     // SAFETY: the render pass is alive as long as the crowd.
     let pass = unsafe { crowd.create_pass(&desc)? };
@@ -71,31 +73,51 @@ fn main() -> Result<(), Box<dyn Error>> {
     let order = graph.bind_resource(Buffer::create(&device, order)?);
     let image = |it, usage| Image::create(&device, ImageInfo::image_2d(640, 480, it, usage));
     let color = graph.bind_resource(image(COLOR, Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC)?);
-    let depth = graph.bind_resource(image(DEPTH, Usage::DEPTH_STENCIL_ATTACHMENT)?);
+    let depth = Usage::DEPTH_STENCIL_ATTACHMENT | Usage::SAMPLED;
+    let depth = graph.bind_resource(image(DEPTH, depth)?);
     let pixels = BufferInfo::host_mem(640 * 480 * 4, vk::BufferUsageFlags::TRANSFER_DST);
     let pixels = Arc::new(Buffer::create(&device, pixels)?);
     let to = graph.bind_resource(&pixels);
     let (prepare, draw) = (Arc::clone(&shared), Arc::clone(&shared));
+    // First the walls. Their depth goes to the crowd, in the layout of the access.
+    let around = sky(&device)?;
+    graph
+        .begin_cmd()
+        .bind_pipeline(&around)
+        .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
+        .color_attachment_image(0, color, LoadOp::CLEAR_BLACK_ALPHA_ZERO, StoreOp::Store)
+        .depth_stencil_attachment_image(depth, LoadOp::CLEAR_ONE_STENCIL_ZERO, StoreOp::Store)
+        .record_cmd(move |cmd| {
+            let matrix = camera.to_cols_array().map(f32::to_ne_bytes);
+            cmd.push_constants(0, matrix.as_flattened()).draw(9, 1, 0, 0);
+        });
+    let read = AccessType::ComputeShaderReadSampledImageOrUniformTexelBuffer;
     let command = graph.begin_cmd().resource_access(order, AccessType::ComputeShaderWrite);
-    command.record_cmd(move |cmd| {
+    command.resource_access(depth, read).record_cmd(move |cmd| {
         let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
+        let info = ImageViewInfo::new(DEPTH, vk::ImageViewType::TYPE_2D);
+        let info = info.into_builder().aspect_mask(vk::ImageAspectFlags::DEPTH).build();
+        let Ok(image) = cmd.resource(depth).view(info) else { return };
+        let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+        let walls = Depth { layout, ..Depth::new(image, view.viewport.extent) };
         // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
+        // The graph has made the image readable, and keeps it.
         *views = Some(unsafe {
-            crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
+            let frame = crowd.resume_frame();
+            frame.and_then(|mut it| it.record_prepare_behind(cmd.handle, &[view], &[walls]))
         });
     });
     let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
     command
-        .bind_pipeline(&sky(&device)?)
+        .bind_pipeline(&around)
         .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
-        .color_attachment_image(0, color, LoadOp::CLEAR_BLACK_ALPHA_ZERO, StoreOp::Store)
-        .depth_stencil_attachment_image(depth, LoadOp::CLEAR_ONE_STENCIL_ZERO, StoreOp::DontCare)
+        .color_attachment_image(0, color, LoadOp::Load, StoreOp::Store)
+        .depth_stencil_attachment_image(depth, LoadOp::Load, StoreOp::DontCare)
         .record_cmd(move |cmd| {
-            cmd.draw(3, 1, 0, 0);
             let (crowd, views) = &mut *draw.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(Ok(ids)) = views.clone() else { return };
             // SAFETY: the command buffer is recording a subpass that is compatible with the pass,
-            // after `record_prepare`. Nothing has changed.
+            // after `record_prepare_behind`. Nothing has changed.
             let drawn = unsafe {
                 crowd.resume_frame().and_then(|it| it.record_draw(cmd.handle, ids[0], pass))
             };

@@ -125,8 +125,9 @@ fn texture(device: &Device, format: TextureFormat, w: u32, h: u32) -> TextureVie
     texture.create_view(&Default::default())
 }
 
-/// Ground and boxes, in the shadow of the crowd.
-struct Scene(RenderPipeline, BindGroup);
+/// Ground and boxes, in the shadow of the crowd: the pipelines of their colours and of their depth
+/// alone.
+struct Scene(RenderPipeline, RenderPipeline, BindGroup);
 
 impl Scene {
     fn new(device: &Device, map: &TextureView, color: TextureFormat) -> Self {
@@ -137,7 +138,7 @@ impl Scene {
         let (format, depth_write_enabled, depth_compare) = (DEPTH, Some(true), compare);
         let (stencil, bias) = Default::default();
         let depth = DepthStencilState { format, depth_write_enabled, depth_compare, stencil, bias };
-        let pipeline = device.create_render_pipeline(&RenderPipelineDescriptor {
+        let colored = RenderPipelineDescriptor {
             label: Some("scene"),
             layout: None,
             vertex: VertexState { module, entry_point, compilation_options: options, buffers: &[] },
@@ -147,7 +148,11 @@ impl Scene {
             fragment: Some(FragmentState { module, entry_point, compilation_options, targets }),
             multiview_mask: None,
             cache: None,
-        });
+        };
+        let pipeline = device.create_render_pipeline(&colored);
+        let label = Some("depth of the scene");
+        let alone = RenderPipelineDescriptor { label, fragment: None, ..colored };
+        let depth = device.create_render_pipeline(&alone);
         let desc = SamplerDescriptor { compare, mag_filter, ..Default::default() };
         let sampler = BindingResource::Sampler(&device.create_sampler(&desc));
         let map = BindingResource::TextureView(map);
@@ -155,13 +160,21 @@ impl Scene {
         let entries = &[entry(0, map), entry(1, sampler)];
         let layout = &pipeline.get_bind_group_layout(0);
         let group = device.create_bind_group(&BindGroupDescriptor { label: None, layout, entries });
-        Self(pipeline, group)
+        Self(pipeline, depth, group)
     }
 
     fn draw(&self, mut pass: RenderPass<'_>, matrices: [[f32; 16]; 2]) {
         let bytes = matrices.map(|it| it.map(f32::to_ne_bytes));
         pass.set_pipeline(&self.0);
-        pass.set_bind_group(0, &self.1, &[]);
+        pass.set_bind_group(0, &self.2, &[]);
+        pass.set_immediates(0, bytes.as_flattened().as_flattened());
+        pass.draw(0..36, 0..4);
+    }
+
+    /// Draws the depth alone, without what the colours are for.
+    fn draw_depth(&self, mut pass: RenderPass<'_>, matrices: [[f32; 16]; 2]) {
+        let bytes = matrices.map(|it| it.map(f32::to_ne_bytes));
+        pass.set_pipeline(&self.1);
         pass.set_immediates(0, bytes.as_flattened().as_flattened());
         pass.draw(0..36, 0..4);
     }

@@ -1,9 +1,12 @@
 //! The crowd in wgpu's scene.
 
 use crate::{DEPTH, SKY, Scene, texture};
+use throng::glam::Vec4;
 use throng::glam::{Affine3A, Vec3, camera::rh};
-use throng::{CrowdDesc, Lighting, PassId, PassKind, Shadow, Spawn, View, builtin};
-use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc};
+use throng::{
+    Capacity, CrowdDesc, Lighting, PassId, PassKind, Receivers, Shadow, Spawn, View, builtin,
+};
+use throng_wgpu::{Crowd, Depth, Encoder, Error, Gpu, PassDesc};
 use wgpu::*;
 
 pub(crate) struct Show {
@@ -23,7 +26,10 @@ impl Show {
         let gpu = Gpu::open(adapter, &desc)?;
         let map = texture(gpu.device(), DEPTH, 2048, 2048);
         let scene = Scene::new(gpu.device(), &map, format);
-        let mut crowd = Crowd::new(&gpu, &CrowdDesc { frames_in_flight: 3, ..Default::default() })?;
+        // With space for depth of any window.
+        let capacity = Capacity { depth_pixels: 3840 * 2160, ..Capacity::new(2) };
+        let desc = CrowdDesc { frames_in_flight: 3, capacity, ..Default::default() };
+        let mut crowd = Crowd::new(&gpu, &desc)?;
         crowd.set_shadow_map(map.texture(), false)?;
         let (color_formats, depth_format) = (&[Some(format)], Some(DEPTH));
         let lit = PassDesc { color_formats, depth_format, shadow_map: true, ..Default::default() };
@@ -50,10 +56,9 @@ impl Show {
         let from_sun = throng_wgpu::shadow_of(light, sun, self.map.texture().size());
         let shadow = Some(Shadow::of(&[from_sun]));
         let view = View { shadow, ..throng_wgpu::view(camera, eye, size) };
-        self.crowd.update(time_s)?;
-        let mut frame = self.crowd.begin_frame(time_s)?;
-        let views = frame.prepare(&[view, from_sun])?;
-
+        let floor = Some(Vec4::Y); // the ground is at 0
+        let from_sun =
+            View { receivers: Some(Receivers { floor, ..Receivers::of(0) }), ..from_sun };
         if self.depth.texture().size() != size {
             self.depth = texture(self.gpu.device(), DEPTH, width, height);
         }
@@ -69,11 +74,23 @@ impl Show {
             RenderPassDescriptor { color_attachments, depth_stencil_attachment: Some(at), ..rest }
         };
         let (sky, scene) = (color(LoadOp::Clear(SKY)), color(LoadOp::Load));
+        let matrices = [camera, light].map(|it| it.to_cols_array());
+
+        // First the walls' depth: nobody behind them is posed or drawn.
+        let mut encoder = Encoder::new(&self.gpu);
+        let walls = encoder.begin_render_pass(&pass(&[], &self.depth, LoadOp::Clear(1.0)));
+        self.scene.draw_depth(walls, matrices);
+        encoder.submit()?;
+        self.crowd.update(time_s)?;
+        let mut frame = self.crowd.begin_frame(time_s)?;
+        let depth = Depth::new(self.depth.texture());
+        let views = frame.prepare_behind(&[view, from_sun], &[depth])?;
+
         let mut encoder = Encoder::new(&self.gpu);
         let into_map = pass(&[], &self.map, LoadOp::Clear(1.0));
         frame.draw(&mut encoder, views[1], self.passes[1], &into_map)?;
-        let first = encoder.begin_render_pass(&pass(&sky, &self.depth, LoadOp::Clear(1.0)));
-        self.scene.draw(first, [camera, light].map(|it| it.to_cols_array()));
+        let first = encoder.begin_render_pass(&pass(&sky, &self.depth, LoadOp::Load));
+        self.scene.draw(first, matrices);
         let then = pass(&scene, &self.depth, LoadOp::Load);
         frame.draw(&mut encoder, views[0], self.passes[0], &then)?;
         encoder.submit()?;
