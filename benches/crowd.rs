@@ -6,6 +6,7 @@
 //!   same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
 //! - culling: crowds of which all, some or no instances are in view, with no stage, the stage cull,
 //!   or the stages cull and animate on the GPU.
+//! - occlusion: what walls hide from a camera, and casters whose shadows it does not see.
 //! - model=FILE: the CPU's time for 1,000 instances of another model, with one view and no shadows.
 //!
 //! The files:
@@ -14,24 +15,37 @@
 //! - `crowd/frame.rs`: one frame of the crowd, and the batch alone;
 //! - `crowd/report.rs`: their tables;
 //! - `crowd/culling.rs`: frames with culling;
-//! - `crowd/culling_report.rs`: their tables and plot.
+//! - `crowd/culling_report.rs`: their tables and plot;
+//! - `crowd/places.rs`: streets and squares with people and houses;
+//! - `crowd/occlusion.rs`: frames in them;
+//! - `crowd/occlusion_report.rs`: their table, gate and plot.
 
 #[path = "crowd/culling.rs"]
 mod culling;
 #[path = "crowd/culling_report.rs"]
 mod culling_report;
+#[path = "../examples/common/depth_image.rs"]
+mod depth_image;
 #[path = "crowd/frame.rs"]
 mod frame;
 #[path = "crowd/load.rs"]
 mod load;
 #[path = "common/machine.rs"]
 mod machine;
+#[path = "crowd/occlusion.rs"]
+mod occlusion;
+#[path = "crowd/occlusion_report.rs"]
+mod occlusion_report;
+#[path = "crowd/places.rs"]
+mod places;
 #[path = "crowd/report.rs"]
 mod report;
 
 use culling::{Case, Detail, InView, OnGpu, Rounds, Scene};
 use frame::Bench;
 use load::Kind;
+use occlusion::Hides;
+use places::Place;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -70,6 +84,7 @@ struct Options {
     only: Option<Vec<u32>>,
     poses: bool,
     culling: bool,
+    occlusion: bool,
     /// The file to write the plot to.
     plot: Option<String>,
     /// The file of a model, which only its own table is for.
@@ -85,14 +100,17 @@ impl Options {
         let value = |key: &str| arguments.iter().find_map(|one| one.strip_prefix(key));
         let only = value("only=").map(|list| list.split(',').map(str::parse).collect());
         let model = value("model=").map(str::to_owned);
-        let both = model.is_none() && asked("poses") == asked("culling");
+        let parts = ["poses", "culling", "occlusion"].map(asked);
+        let all = model.is_none() && parts.iter().all(|part| *part == parts[0]);
+        let [poses, culling, occlusion] = parts.map(|part| part || all);
         Ok(Self {
             // `cargo bench` passes --bench. Without it, this runs as a test.
             test: asked("--test") || !std::env::args().any(|argument| argument == "--bench"),
             quick: asked("--quick"),
             only: only.transpose()?,
-            poses: both || asked("poses"),
-            culling: both || asked("culling"),
+            poses,
+            culling,
+            occlusion,
             plot: value("plot=").map(str::to_owned),
             model,
             is_software,
@@ -385,6 +403,50 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
     Ok(())
 }
 
+/// Places with walls, and without.
+const PLACES: [(usize, Place); 8] = [
+    (100_000, Place::Rows),
+    (100_000, Place::Street),
+    (100_000, Place::AboveRoofs),
+    (100_000, Place::Plaza(200)),
+    (100_000, Place::Plaza(0)),
+    (10_000, Place::Street),
+    (10_000, Place::Plaza(20)),
+    (10_000, Place::Rows),
+];
+
+fn print_occlusion(context: &mut Context, options: &Options) -> Outcome {
+    let model = Model::built_in()?;
+    let mut rows = Vec::new();
+    for (people, place) in PLACES {
+        for people in options.sizes(&[people as u32]) {
+            for hides in Hides::ALL {
+                let people = people as usize;
+                let case = occlusion::Case {
+                    place,
+                    people,
+                    hides,
+                };
+                let draws = !options.is_software;
+                let mut scene = occlusion::Scene::new(context, &model.character, &case, draws)?;
+                let frames = if options.is_software || options.test {
+                    4
+                } else {
+                    50
+                };
+                let figures = scene.run(context, frames);
+                scene.destroy(context)?;
+                rows.push(occlusion_report::Row::new(case, &figures?).ok_or("no frames")?);
+            }
+        }
+    }
+    occlusion_report::print(&rows);
+    if let Some(file) = options.plot.as_ref().filter(|_| !options.culling) {
+        std::fs::write(file, occlusion_report::plot(&rows)?)?;
+    }
+    occlusion_report::check(&rows)
+}
+
 fn run() -> Outcome {
     let desc = ContextDesc {
         app_name: NAME,
@@ -404,6 +466,9 @@ fn run() -> Outcome {
     }
     if options.culling {
         print_culling(&mut context, &options)?;
+    }
+    if options.occlusion {
+        print_occlusion(&mut context, &options)?;
     }
     if let Some(file) = &options.model {
         print_model(&mut context, &options, file)?;

@@ -23,11 +23,11 @@ const TARGET: vk::Extent2D = vk::Extent2D {
     width: 64,
     height: 36,
 };
-const PICTURE: vk::Extent2D = vk::Extent2D {
+pub(crate) const PICTURE: vk::Extent2D = vk::Extent2D {
     width: 1280,
     height: 720,
 };
-const SHADOW_MAP: vk::Extent2D = vk::Extent2D {
+pub(crate) const SHADOW_MAP: vk::Extent2D = vk::Extent2D {
     width: 2048,
     height: 2048,
 };
@@ -290,7 +290,7 @@ impl Scene {
         };
         // SAFETY: the formats are the target's, and there are no materials of the engine's own.
         let [color, shadow] = unsafe { [&color, &shadow].map(|pass| self.crowd.create_pass(pass)) };
-        let both = [(camera(places), color?), (light(places), shadow?)];
+        let both = [(camera(places), color?), (light(depth(places)), shadow?)];
         self.views = (0..case.views as usize)
             .map(|number| {
                 let (view, pass) = both[number % 2];
@@ -461,7 +461,7 @@ unsafe fn begin_light(device: &ash::Device, cmd: vk::CommandBuffer, target: &Tar
 }
 
 /// Places in front of the camera, nearest first: rows that are as wide as what it sees.
-fn places(count: usize) -> Vec<Vec3> {
+pub(crate) fn places(count: usize) -> Vec<Vec3> {
     let rows = (0..).map(|row| NEAREST + SPACING * row as f32);
     let row = |distance: f32| {
         let width = (2.0 * HALF_WIDTH * distance / SPACING) as usize;
@@ -495,9 +495,10 @@ fn camera(places: &[Vec3]) -> View {
     View::new(clip_from_view * view_from_world, eye, viewport(PICTURE))
 }
 
-/// The view of a light from above that covers all places, and nothing behind the camera.
-fn light(places: &[Vec3]) -> View {
-    let (first, last) = (2.0, depth(places) + 2.0);
+/// The view of a light from above that covers all places up to this distance, and nothing behind
+/// the camera.
+pub(crate) fn light(depth: f32) -> View {
+    let (first, last) = (2.0, depth + 2.0);
     let [right, up] = [HALF_WIDTH * last + 2.0, 0.5 * (last - first)];
     let middle = vec3(0.0, 0.0, -0.5 * (first + last));
     let away = right + 20.0;
