@@ -600,8 +600,8 @@ fn pictures_are_the_same_behind_depth() {
         println!("{compared} frames, {hidden} hidden, {of_those} of {by_cpu} that the CPU hides");
         assert!(compared * 10 > frames * 8, "{compared}");
         assert!(hidden > frames * 4, "{hidden}");
-        // Of those that their spheres hide: some spheres are outside of a plane, and some boxes
-        // stick out of theirs.
+        // Of those whose spheres are hidden, some are outside of a plane, and some boxes are outside
+        // of the attachments, in a part of the viewport that is cut off.
         assert!(
             by_cpu > frames && of_those * 100 >= by_cpu * 90,
             "{of_those} of {by_cpu}"
