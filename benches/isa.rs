@@ -30,7 +30,9 @@ use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
 use throng::palette::PaletteFormat;
-use throng::{CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage, Stages};
+use throng::{
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, SkinningStage, Stages,
+};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -182,7 +184,16 @@ fn of_this_process() -> Outcome<Table> {
     let compiler = device::Compiler::new()?;
     let mut rows = plain::rows(&compiler)?;
     let memory = &mut device::Idle(compiler.raw.clone());
-    let mut crowd = Crowd::new(&compiler.gpu, memory, &CrowdDesc::default())?;
+    let capacity = Capacity {
+        depth_pixels: 1,
+        late_views: 1,
+        ..Capacity::default()
+    };
+    let desc = CrowdDesc {
+        capacity,
+        ..CrowdDesc::default()
+    };
+    let mut crowd = Crowd::new(&compiler.gpu, memory, &desc)?;
     let passes = passes(&mut crowd)?;
     let mut known = Vec::new();
     for kind in characters::kinds()? {

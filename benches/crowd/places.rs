@@ -2,7 +2,6 @@
 
 use crate::culling::{self, PICTURE};
 use throng::View;
-use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec2, Vec3, vec3};
 

@@ -1,19 +1,57 @@
 // Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in the
 // view of a light, because no camera sees its shadow.
 
-// What becomes of members that are hidden, and the word of a view's counters that has their number.
-const uint HIDDEN = 34u, COUNT_HIDDEN = 13u;
+// What becomes of members that are hidden, and of those that wait for the reveal. The words of a
+// view's counters that have the numbers of those that are hidden, and of those that are revealed.
+const uint HIDDEN = 34u, HELD = 35u, COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
 // See GpuCullView.
-const uint VIEW_BEHIND = 8u;
+const uint VIEW_BEHIND = 8u, VIEW_LATE = 32u;
+// Words of a chunk and a late view, before the choices, in reverse order: a bit for each member that
+// the view saw in the last frame, and for each that was hidden. They may be those of other members,
+// and only decide when instances are drawn.
+const uint SEEN_WORDS = 4u;
+
+// The number of views of the frame.
+#ifdef REVEAL
+#define ALL_VIEWS chunks_end
+#else
+#define ALL_VIEWS view_count
+#endif
 
 layout(set = 0, binding = 3, std430) readonly buffer Pyramids { float pyramids[]; };
 
 #include "occlusion.glsl"
 #include "volume.glsl"
 
-// The record of an eye's tests. They stand before the lists, in reverse order.
+// The record of an eye's tests, and whether it has depth.
+#ifdef REVEAL
 uint occlusion_of(const uint eye) {
+    return triangles_at / 4u + eye * OCCLUSION_ROWS;
+}
+
+bool is_tested(const uint flags) {
+    // A record of zeros hides nothing.
+    return true;
+}
+#else
+uint occlusion_of(const uint eye) {
+    // They stand before the lists, in reverse order.
     return listed_at / 4u - (eye + 1u) * OCCLUSION_ROWS;
+}
+
+bool is_tested(const uint flags) {
+    return (flags & VIEW_BEHIND) != 0u;
+}
+#endif
+
+// Where the bits of a chunk's members that a late view saw are.
+uint seen_at(const uint view, const uint chunk) {
+    return choices_at - (view * chunk_count + chunk + 1u) * SEEN_WORDS;
+}
+
+// True if an instance was seen, or with `hidden` 2, if it was hidden.
+bool was(const uint hidden, const uint view, const uint chunk, const uint lane) {
+    return (work[seen_at(view, chunk) + hidden + (lane >> 5)] >> (lane & 31u) & 1u) != 0u;
 }
 
 #include "receivers.glsl"
@@ -21,7 +59,7 @@ uint occlusion_of(const uint eye) {
 // True if the depth of an eye hides a volume: a box, or else the sphere of an actor.
 bool depth_hides(const uint at, const Actor actor, const Volume volume) {
     vec4 a, b, c;
-    float margin = view_rows[at + OCCLUSION_LIMITS].w, away = sum_of(volume.center);
+    float margin = TEST_ROW(at + OCCLUSION_LIMITS).w, away = sum_of(volume.center);
     if (volume.is_box) {
         mat3 edges = margin > 0.0 ? widened(volume.edges, margin) : volume.edges;
         a = turned(at, edges[0]);
@@ -31,9 +69,9 @@ bool depth_hides(const uint at, const Actor actor, const Volume volume) {
     } else {
         // The box around it along the directions of the picture.
         float half_edge = actor.radius + margin;
-        a = view_rows[at + OCCLUSION_EDGES] * half_edge;
-        b = view_rows[at + OCCLUSION_EDGES + 1u] * half_edge;
-        c = view_rows[at + OCCLUSION_EDGES + 2u] * half_edge;
+        a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
+        b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
+        c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
         away += 2.0 * half_edge;
     }
     return hides(at, placed(at, volume.center), a, b, c, away);
@@ -42,12 +80,12 @@ bool depth_hides(const uint at, const Actor actor, const Volume volume) {
 // True if an instance is hidden from an eye.
 bool hidden_from(const uint eye, const uint flags, const Actor actor, const uint instance,
                  const uint character) {
-    if ((flags & (VIEW_BEHIND | VIEW_RECEIVERS)) == 0u) {
+    if (!is_tested(flags) && (flags & VIEW_RECEIVERS) == 0u) {
         return false;
     }
     uint at = occlusion_of(eye);
     Volume volume = volume_of(actor, instance, character);
-    if ((flags & VIEW_BEHIND) != 0u && depth_hides(at, actor, volume)) {
+    if (is_tested(flags) && depth_hides(at, actor, volume)) {
         return true;
     }
     mat3 edges = volume.is_box ? volume.edges : mat3(actor.radius);

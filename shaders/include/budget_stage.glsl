@@ -27,7 +27,8 @@ void main() {
             continue;
         }
 #ifdef BEHIND
-        if (hidden(number, view, actor, instance, character)) {
+        bool was_hidden = (view.flags & VIEW_LATE) != 0u && was(2u, number, chunk, lane);
+        if (was_hidden || hidden(number, view, actor, instance, character)) {
             continue;
         }
 #endif

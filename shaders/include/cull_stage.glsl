@@ -5,16 +5,18 @@
 #ifdef BEHIND
 #include "behind.glsl"
 #define LEFT_OUT 3u
+#define KINDS (BUCKETS + 4u)
 #define COUNTER(lane) ((lane) == HIDDEN ? COUNT_HIDDEN : (lane) - BUCKETS)
 #else
 #define LEFT_OUT 2u
+#define KINDS (BUCKETS + LEFT_OUT)
 #define COUNTER(lane) (lane) - BUCKETS
 #endif
 
 layout(local_size_x = CHUNK) in;
 
 // A bit for each lane, by bucket, and by what becomes of the others.
-shared uint lanes[BUCKETS + LEFT_OUT][2];
+shared uint lanes[KINDS][2];
 shared uint shared_power;
 // A bit for each lane whose member needs a palette of its own.
 shared uint own_poses[2];
@@ -105,6 +107,9 @@ void main() {
             if (key < BUCKETS && hidden(number, view, actor, instance, character)) {
                 key = HIDDEN;
                 own_pose = own_before;
+            } else if (key < BUCKETS && (view.flags & VIEW_LATE) != 0u
+                       && !was(0u, number, chunk, lane)) {
+                key = HELD;
             }
 #endif
             atomicOr(lanes[key][lane >> 5], 1u << (lane & 31u));

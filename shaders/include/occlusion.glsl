@@ -1,8 +1,12 @@
 // Stage cull: whether a volume is hidden by what an engine drew before. See GpuOcclusion for the
-// record, whose first row in `view_rows` is `at`, and pyramid.glsl for `pyramids`.
+// record, whose first row is `at`, and pyramid.glsl for `pyramids`.
 //
 // A volume that is said to be hidden has no fragment that could pass the depth test: its rectangle
 // is widened by more than rasterisers snap, and its depth by the rounding of coordinates.
+
+#ifndef TEST_ROW
+#define TEST_ROW(at) view_rows[at]
+#endif
 
 const uint OCCLUSION_ROWS = 20u, OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
 const uint OCCLUSION_LIMITS = 9u, OCCLUSION_LEVELS = 10u, OCCLUSION_PLACES = 11u;
@@ -16,8 +20,8 @@ const uint FINER = 3u;
 // True if all texels of a level that a rectangle of pixels touches are nearer than `nearest`.
 bool covered(const uint at, const uint level, const uvec2 low, const uvec2 high,
              const float nearest) {
-    uint number = level - floatBitsToUint(view_rows[at + OCCLUSION_LEVELS].y);
-    vec4 both = view_rows[at + OCCLUSION_PLACES + (number >> 1)];
+    uint number = level - floatBitsToUint(TEST_ROW(at + OCCLUSION_LEVELS).y);
+    vec4 both = TEST_ROW(at + OCCLUSION_PLACES + (number >> 1));
     uvec2 place = floatBitsToUint((number & 1u) == 0u ? both.xy : both.zw);
     uvec2 first = low >> level, last = high >> level;
     for (uint y = first.y; y <= last.y; ++y) {
@@ -38,7 +42,7 @@ bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
     if (!(least_w > 0.0)) {
         return false;
     }
-    vec4 limits = view_rows[at + OCCLUSION_LIMITS], rest = view_rows[at + OCCLUSION_LEVELS];
+    vec4 limits = TEST_ROW(at + OCCLUSION_LIMITS), rest = TEST_ROW(at + OCCLUSION_LEVELS);
     vec2 slack = SNAPPED + (rounding.xy + rounding.w * max(abs(low.xy), abs(high.xy))) / least_w;
     low.xy = max(low.xy - slack, vec2(0.0));
     high.xy = high.xy + slack;
@@ -62,8 +66,8 @@ bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
 // `away` is a bound of the sum of a point's coordinates.
 bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const vec4 c,
            const float away) {
-    vec4 rounding = view_rows[at + OCCLUSION_ROUNDING] * away
-                    + view_rows[at + OCCLUSION_ROUNDING + 1u];
+    vec4 rounding = TEST_ROW(at + OCCLUSION_ROUNDING) * away
+                    + TEST_ROW(at + OCCLUSION_ROUNDING + 1u);
     float least_w = center.w - (abs(a.w) + abs(b.w) + abs(c.w)) - rounding.w;
     vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
     for (uint corner = 0u; corner < 8u; ++corner) {
@@ -78,14 +82,14 @@ bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const v
 
 // The product of a direction with the four rows.
 vec4 turned(const uint at, const vec3 v) {
-    return vec4(dot(view_rows[at].xyz, v), dot(view_rows[at + 1u].xyz, v),
-                dot(view_rows[at + 2u].xyz, v), dot(view_rows[at + 3u].xyz, v));
+    return vec4(dot(TEST_ROW(at).xyz, v), dot(TEST_ROW(at + 1u).xyz, v),
+                dot(TEST_ROW(at + 2u).xyz, v), dot(TEST_ROW(at + 3u).xyz, v));
 }
 
 // The product of a point with the four rows.
 vec4 placed(const uint at, const vec3 v) {
-    return turned(at, v) + vec4(view_rows[at].w, view_rows[at + 1u].w, view_rows[at + 2u].w,
-                                view_rows[at + 3u].w);
+    return turned(at, v) + vec4(TEST_ROW(at).w, TEST_ROW(at + 1u).w, TEST_ROW(at + 2u).w,
+                                TEST_ROW(at + 3u).w);
 }
 
 float sum_of(const vec3 v) {
@@ -95,10 +99,10 @@ float sum_of(const vec3 v) {
 // True if a sphere in world space is hidden.
 bool hides_sphere(const uint at, const vec3 center, const float radius) {
     // The box around it along the directions of the picture.
-    float half_edge = radius + view_rows[at + OCCLUSION_LIMITS].w;
-    vec4 a = view_rows[at + OCCLUSION_EDGES] * half_edge;
-    vec4 b = view_rows[at + OCCLUSION_EDGES + 1u] * half_edge;
-    vec4 c = view_rows[at + OCCLUSION_EDGES + 2u] * half_edge;
+    float half_edge = radius + TEST_ROW(at + OCCLUSION_LIMITS).w;
+    vec4 a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
+    vec4 b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
+    vec4 c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
     return hides(at, placed(at, center), a, b, c, sum_of(center) + 2.0 * half_edge);
 }
 
@@ -113,7 +117,7 @@ mat3 widened(const mat3 edges, const float margin) {
 // True if a box in world space is hidden, which has this center and half of these edges. They need
 // not be perpendicular.
 bool hides_box(const uint at, const vec3 center, mat3 edges) {
-    float margin = view_rows[at + OCCLUSION_LIMITS].w;
+    float margin = TEST_ROW(at + OCCLUSION_LIMITS).w;
     if (margin > 0.0) {
         edges = widened(edges, margin);
     }

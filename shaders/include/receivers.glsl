@@ -29,7 +29,7 @@ vec3 corner_of(const vec3 center, const mat3 edges, const uint corner) {
 // Sweeps a box to the plane, which is lowered by a distance. Returns false if it does not end there.
 bool sweep_box(const uint at, const vec3 center, const mat3 edges, const float lower,
                inout Sweep sweep) {
-    vec4 light = view_rows[at + RECEIVERS_LIGHT], plane = view_rows[at + RECEIVERS_PLANE];
+    vec4 light = TEST_ROW(at + RECEIVERS_LIGHT), plane = TEST_ROW(at + RECEIVERS_PLANE);
     plane.w += lower;
     // Positive if the light is above the plane.
     float above = dot(plane, light);
@@ -72,8 +72,8 @@ bool sweep_outside(const uint eye, const Sweep sweep) {
 
 // True if depth hides all of a sweep from an eye, whose record is `at`.
 bool sweep_hidden(const uint at, const Sweep sweep) {
-    vec4 rounding = view_rows[at + OCCLUSION_ROUNDING] * sweep.away
-                    + view_rows[at + OCCLUSION_ROUNDING + 1u];
+    vec4 rounding = TEST_ROW(at + OCCLUSION_ROUNDING) * sweep.away
+                    + TEST_ROW(at + OCCLUSION_ROUNDING + 1u);
     vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
     float least_w = 3.0e38;
     for (uint end = 0u; end < 16u; ++end) {
@@ -89,7 +89,7 @@ bool sweep_hidden(const uint at, const Sweep sweep) {
 // True if no eye of the camera sees something in the shadow of a box, for the light's eye whose
 // record is `at`.
 bool casts_unseen(const uint at, const vec3 center, const mat3 edges) {
-    vec4 by = view_rows[at + RECEIVERS_MISSED];
+    vec4 by = TEST_ROW(at + RECEIVERS_MISSED);
     // Lookups miss by some texels, which are larger far from the light: by this, once it is known.
     Sweep sweep;
     float missed = 0.0;
@@ -102,15 +102,14 @@ bool casts_unseen(const uint at, const vec3 center, const mat3 edges) {
             missed = pass == 0u ? max(missed, along(by, sweep.ends[end])) : missed;
         }
     }
-    uint camera = floatBitsToUint(view_rows[at + OCCLUSION_LEVELS].w);
+    uint camera = floatBitsToUint(TEST_ROW(at + OCCLUSION_LEVELS).w);
     View view = view_of(camera);
     uint more = EYES ? view.more & 255u : 0u, first = view.more >> 8;
     bool unseen = true;
     for (uint number = 0u; number <= more && unseen; ++number) {
         uint eye = number == 0u ? camera : first + number - 1u;
         unseen = sweep_outside(eye, sweep)
-                 || ((view_of(eye).flags & VIEW_BEHIND) != 0u
-                     && sweep_hidden(occlusion_of(eye), sweep));
+                 || (is_tested(view_of(eye).flags) && sweep_hidden(occlusion_of(eye), sweep));
     }
     return unseen;
 }

@@ -26,7 +26,7 @@ bool keeps_to_box(const Actor actor, const uint instance) {
     }
     uint number = actor.flags >> VOLUME_SHIFT & VOLUMES;
     bool keeps = number != 0u;
-    for (uint view = 0u; number > REST_BOX && view < view_count && keeps; ++view) {
+    for (uint view = 0u; number > REST_BOX && view < ALL_VIEWS && keeps; ++view) {
         View own = view_of(view);
         if (allowed(own, actor, instance)) {
             keeps = EYES ? may_share_by_eyes(own, actor)

@@ -68,6 +68,11 @@ pub struct Capacity {
     /// column counts, or every fourth if that is longer still, and so on. With 0, there are no such
     /// tests.
     pub depth_pixels: u32,
+    /// Views whose unseen instances wait for [`Frame::record_reveal`](super::Frame::record_reveal):
+    /// the first ones of a frame, at most 10.
+    ///
+    /// Each takes 5 bytes for each instance.
+    pub late_views: u32,
 }
 
 impl Capacity {
@@ -84,7 +89,13 @@ impl Capacity {
             attachments: of(self.attachments, other.attachments),
             histories: of(self.histories, other.histories),
             depth_pixels: of(self.depth_pixels, other.depth_pixels),
+            late_views: of(self.late_views, other.late_views),
         }
+    }
+
+    /// True if instances may be tested against depth.
+    pub(crate) fn tests_depth(&self) -> bool {
+        self.depth_pixels > 0 || self.late_views > 0
     }
 
     /// Words of a frame's morph weights: one count for each instance, two words for each weight.
@@ -138,6 +149,7 @@ impl Capacity {
             attachments: 0,
             histories: 0,
             depth_pixels: 0,
+            late_views: 0,
         }
     }
 

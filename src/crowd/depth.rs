@@ -95,8 +95,17 @@ impl Depth {
         Some(0.5 / ((1 << bits) - 1) as f32)
     }
 
+    /// Checks all depths of a frame with these views.
+    pub(crate) fn check_all(depths: &[Self], views: &[View]) -> Result<()> {
+        depths.iter().enumerate().try_for_each(|(index, depth)| {
+            let earlier = depths.get(..index).unwrap_or_default();
+            let checked = depth.check(views, earlier);
+            checked.map_err(|why| why.at("depth", index))
+        })
+    }
+
     /// Checks it for a frame with these views. `earlier` are those before it.
-    pub(crate) fn check(&self, views: &[View], earlier: &[Self]) -> Result<()> {
+    fn check(&self, views: &[View], earlier: &[Self]) -> Result<()> {
         let view = views.get(self.view as usize);
         let view =
             view.ok_or_else(|| Error::not_found("Depth::view", self.view as usize, views.len()))?;

@@ -2,6 +2,7 @@
 
 use crate::crowd::Capacity;
 use crate::error::{Error, Result, expect};
+use crate::gpu::constants::REMEMBERED;
 use crate::gpu::{Device, Features, limit};
 use crate::pass::scatter::MAX_CHANGES;
 use crate::simd::SimdLevel;
@@ -12,6 +13,8 @@ use ash::vk;
 pub(crate) const MAX_FRAMES_IN_FLIGHT: u32 = 16;
 /// See [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
 pub(crate) const MAX_VIEWS: u32 = 32;
+/// The most views with late instances: the GPU must remember their levels.
+const MAX_LATE_VIEWS: u32 = REMEMBERED as u32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
@@ -156,6 +159,11 @@ pub(crate) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
             MAX_FRAMES_IN_FLIGHT,
         ),
         ("Capacity::views", desc.capacity.views, MAX_VIEWS),
+        (
+            "Capacity::late_views",
+            desc.capacity.late_views,
+            MAX_LATE_VIEWS.min(desc.capacity.views),
+        ),
         ("Capacity::instances", desc.capacity.instances, MAX_CHANGES),
     ] {
         limit(what, asked.into(), cap.into())?;

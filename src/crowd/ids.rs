@@ -23,6 +23,17 @@ pub struct PassId(pub(crate) u32);
 pub struct ViewId {
     pub(crate) frame: u64,
     pub(crate) index: u32,
+    /// True for the instances alone that a reveal added.
+    pub(crate) late: bool,
+}
+
+impl ViewId {
+    /// The same view, with only the instances that
+    /// [`Frame::record_reveal`](super::Frame::record_reveal) added.
+    #[must_use]
+    pub fn late(self) -> Self {
+        Self { late: true, ..self }
+    }
 }
 
 /// A list of the instances that views of one frame show. See

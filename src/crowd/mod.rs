@@ -261,7 +261,7 @@ impl Crowd {
         let (culls, animates) = (stages != Stages::Cpu, stages == Stages::Gpu);
         let (capacity, work) = (&desc.capacity, WorkCapacity::FIRST);
         let mut pipelines = Pipelines::new(device, stages)?;
-        pipelines.prepare_pyramid(device, capacity.depth_pixels)?;
+        pipelines.prepare_pyramid(device, capacity)?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let buffers = FrameBuffers::new(gpu, pipelines.users(work), desc)?;
         pipelines.prepare_attach(device, capacity.attachments)?;

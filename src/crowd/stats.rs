@@ -2,7 +2,7 @@
 
 use crate::crowd::visibility::cull::FACTOR;
 use crate::gpu::constants::{
-    COUNT_FACTOR, COUNT_HIDDEN, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS,
+    COUNT_FACTOR, COUNT_HIDDEN, COUNT_LATE, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS,
 };
 use crate::mesh::MeshLevel;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -19,6 +19,8 @@ pub struct ViewStats {
     /// Visible instances that were hidden by depth that the engine drew before: see
     /// [`Frame::record_prepare_behind`](super::Frame::record_prepare_behind).
     pub hidden: u32,
+    /// The instances of `shown` that [`Frame::record_reveal`](super::Frame::record_reveal) added.
+    pub late: u32,
     /// The instances of `shown` at each level of detail. The first is the full one.
     pub levels: [u32; 1 + MeshLevel::MAX_COUNT],
     /// Triangles of what it showed, with those of hidden parts.
@@ -43,6 +45,7 @@ impl ViewStats {
             outside,
             too_small,
             hidden: words[COUNT_HIDDEN],
+            late: words[COUNT_LATE],
             levels,
             triangles: u64::from(high) << 32 | u64::from(low),
             error_factor: FACTOR.powi(power.min(FACTORS) as i32),

@@ -115,6 +115,14 @@ pub struct View {
     pub culling: Culling,
     /// The detail of what it shows.
     pub detail: Detail,
+    /// Holds back the instances that it did not see in the frame before, until
+    /// [`Frame::record_reveal`](super::Frame::record_reveal) tests them against the depth of what
+    /// it shows.
+    ///
+    /// It is for views where instances hide each other, such as a camera at eye level. The index of
+    /// the view in its frame is below [`Capacity::late_views`](super::Capacity::late_views). It has
+    /// no effect if the CPU culls.
+    pub late: bool,
 }
 
 /// An eye of a [`View`].
@@ -316,6 +324,7 @@ impl View {
             list: None,
             culling: Culling::Frustum,
             detail: Detail::default(),
+            late: false,
         }
     }
 

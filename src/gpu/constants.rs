@@ -48,6 +48,10 @@ pub(crate) const COUNT_TRIANGLES: usize = 10;
 pub(crate) const COUNT_FACTOR: usize = 12;
 /// The word of those that are hidden.
 pub(crate) const COUNT_HIDDEN: usize = 13;
+/// The word of those that a reveal added.
+pub(crate) const COUNT_LATE: usize = 14;
+/// Words of a chunk and a late view: a bit for each member that was seen, and that was hidden.
+pub(crate) const SEEN_WORDS: u32 = 4;
 /// Words of the counters of all views together.
 pub(crate) const TOTAL_WORDS: u32 = 16;
 /// Words of what `shown.glsl` has of an instance.

@@ -545,6 +545,8 @@ impl GpuCullView {
     /// [`Self::flags`]: the eye is a light's, whose casters are tested by what receives their
     /// shadows.
     pub(crate) const RECEIVERS: u32 = 16;
+    /// [`Self::flags`]: instances that were not seen wait for the reveal.
+    pub(crate) const LATE: u32 = 32;
     /// Bits of [`Self::flags`] below the number of its list.
     pub(crate) const LIST_SHIFT: u32 = 16;
 }

@@ -24,6 +24,11 @@ const STAGES: [(&str, &[u32]); 6] = [
 /// both read what cull wrote, and compact and args what scan wrote.
 const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 
+/// The numbers of some stages.
+const SCAN: usize = 2;
+const COMPACT: usize = 4;
+const ARGS: usize = 5;
+
 /// The stages that test instances, which are the first. They have pipelines for views with several
 /// eyes.
 const TESTS: usize = 2;
@@ -34,6 +39,15 @@ const BEHIND: [(&str, &[u32]); TESTS] = [
     ("cull behind", spirv::CULL_BEHIND_COMP),
 ];
 
+/// The stages of frames that hold back instances: compact before the reveal and in it, and reveal,
+/// also for views with several eyes. Each has a constant.
+const LATE: [(&str, &[u32], bool); 4] = [
+    ("compact holds", spirv::COMPACT_HOLDS_COMP, false),
+    ("compact late", spirv::COMPACT_HOLDS_COMP, true),
+    ("reveal", spirv::REVEAL_COMP, false),
+    ("reveal of eyes", spirv::REVEAL_COMP, true),
+];
+
 /// The pipelines of [`STAGES`], and on a device with multiview those of [`TESTS`] for views with
 /// several eyes.
 #[derive(Debug)]
@@ -41,9 +55,11 @@ pub(crate) struct CullPass {
     all: ComputePass,
     /// Those of [`BEHIND`], and the same for views with several eyes.
     behind: Option<ComputePass>,
+    /// Those of [`LATE`], with the layouts of `behind`.
+    late: Option<ComputePass>,
 }
 
-destroy_fields!(CullPass, &'a Device: behind, all);
+destroy_fields!(CullPass, &'a Device: late, behind, all);
 
 /// The buffers that the stages read and write.
 pub(crate) struct CullBuffers {
@@ -74,6 +90,8 @@ pub(crate) struct CullDispatch {
     pub(crate) animates: bool,
     /// True if a view has several eyes.
     pub(crate) eyes: bool,
+    /// True if a view holds back instances until the reveal.
+    pub(crate) holds: bool,
 }
 
 /// The bindings. The last one, the pyramids, is for [`BEHIND`] alone.
@@ -102,7 +120,11 @@ impl CullPass {
                 unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
             }
         }
-        Ok(pass.map(|all| Self { all, behind: None }))
+        Ok(pass.map(|all| Self {
+            all,
+            behind: None,
+            late: None,
+        }))
     }
 
     /// Creates the pipelines that also test instances against depth, unless it has them.
@@ -126,6 +148,23 @@ impl CullPass {
         Ok(())
     }
 
+    /// Creates the pipelines of frames that hold back instances, unless it has them.
+    pub(crate) fn prepare_late(&mut self, device: &Device) -> Result<()> {
+        if self.late.is_some() {
+            return Ok(());
+        }
+        let set = (&BINDINGS[..], None);
+        // SAFETY: the set layout is the pass's own.
+        let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng reveal", set) }?;
+        for (name, words, constant) in LATE {
+            // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup has
+            // a fixed size, and the constant is no size.
+            unsafe { pass.add(device, &format!("throng {name}"), words, &[constant.into()]) }?;
+        }
+        self.late = Some(pass.keep());
+        Ok(())
+    }
+
     pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
         self.all.set_layout()
     }
@@ -137,7 +176,11 @@ impl CullPass {
             let names = BEHIND.iter().cycle().map(|(name, _)| *name);
             names.zip(pass.pipelines())
         });
-        names.zip(self.all.pipelines()).chain(behind)
+        let late = self.late.iter().flat_map(|pass| {
+            let names = LATE.iter().map(|(name, ..)| *name);
+            names.zip(pass.pipelines())
+        });
+        names.zip(self.all.pipelines()).chain(behind).chain(late)
     }
 
     /// Makes a set in a pool of its own.
@@ -173,9 +216,9 @@ impl CullPass {
         cmd: vk::CommandBuffer,
         dispatch: &CullDispatch,
     ) {
-        let raw = &device.raw;
-        let point = vk::PipelineBindPoint::COMPUTE;
         let behind = self.behind.as_ref().zip(dispatch.behind);
+        let late = self.late.as_ref().zip(dispatch.behind);
+        let late = late.filter(|_| dispatch.holds);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
         // Without views, the stages show all that are visible, for the stage animate.
@@ -188,37 +231,103 @@ impl CullPass {
             [chunks, 1],
             [args, views],
         ];
-        let stage = Stage::COMPUTE_SHADER;
-        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
-        // SAFETY: `cmd` is recording outside a render pass and the sets have these layouts, by this
-        // function's contract. The numbers of workgroups are within the limits of every device:
-        // there are less than 65,536 chunks, characters and views.
+        let steps = (0..).zip(WAITS.into_iter().zip(sizes));
+        let steps = steps.map(|(stage, (waits, size))| {
+            let tests = stage < TESTS;
+            let eyes = usize::from(dispatch.eyes && tests);
+            let with = match (behind.filter(|_| tests), late.filter(|_| stage == COMPACT)) {
+                (Some((pass, set)), _) => (pass, set, stage + eyes * BEHIND.len()),
+                (_, Some((pass, set))) => (pass, set, 0),
+                _ => (&self.all, dispatch.set, stage + eyes * STAGES.len()),
+            };
+            Step { with, waits, size }
+        });
+        // SAFETY: this function has the same contract. The numbers of workgroups are within the
+        // limits of every device: there are less than 65,536 chunks, characters and views.
+        unsafe { record(device, cmd, dispatch, steps) };
+    }
+
+    /// Records the stage reveal and those after it, with barriers between them. The caller records
+    /// those before and after.
+    ///
+    /// # Safety
+    /// As [`Self::record`], for the dispatch of the frame with the push constants of a reveal.
+    pub(crate) unsafe fn record_reveal(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        dispatch: &CullDispatch,
+    ) {
+        let Some((late, set)) = self.late.as_ref().zip(dispatch.behind) else {
+            return;
+        };
+        let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
+        let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
+        let step = |with, waits, size| Step { with, waits, size };
+        let all = |stage| (&self.all, dispatch.set, stage);
+        let steps = [
+            step(
+                (late, set, 2 + usize::from(dispatch.eyes)),
+                false,
+                [chunks, 1],
+            ),
+            step(all(SCAN), true, [dispatch.characters, views]),
+            step((late, set, 1), true, [chunks, 1]),
+            step(all(ARGS), false, [args, views]),
+        ];
+        // SAFETY: this function has the same contract.
+        unsafe { record(device, cmd, dispatch, steps.into_iter()) };
+    }
+}
+
+/// A dispatch of a stage.
+struct Step<'a> {
+    /// The pass, a set of its layout, and the number of the pipeline.
+    with: (&'a ComputePass, vk::DescriptorSet, usize),
+    /// True if it reads what the step before wrote.
+    waits: bool,
+    /// Workgroups in both directions.
+    size: [u32; 2],
+}
+
+/// Records dispatches, with barriers between them.
+///
+/// # Safety
+/// `cmd` is recording, outside a render pass. The sets have the layouts of their passes, and their
+/// buffers are laid out as the push constants say.
+unsafe fn record<'a>(
+    device: &Device,
+    cmd: vk::CommandBuffer,
+    dispatch: &CullDispatch,
+    steps: impl Iterator<Item = Step<'a>>,
+) {
+    let (raw, point) = (&device.raw, vk::PipelineBindPoint::COMPUTE);
+    let (stage, read, write) = (
+        Stage::COMPUTE_SHADER,
+        Access::SHADER_READ,
+        Access::SHADER_WRITE,
+    );
+    let push = bytemuck::bytes_of(&dispatch.push);
+    let (mut bound, mut waiting) = (None, false);
+    for Step { with, waits, size } in steps {
+        waiting |= waits;
+        let ((pass, set, number), [x, y]) = (with, size);
+        if x == 0 || y == 0 {
+            continue;
+        }
+        let layout = pass.layout.handle;
+        // SAFETY: `cmd` is recording outside a render pass and the set has this layout, by this
+        // function's contract.
         unsafe {
-            let push = bytemuck::bytes_of(&dispatch.push);
-            let mut bound = None;
-            let mut waits = false;
-            for (stage_index, (wait, [x, y])) in WAITS.into_iter().zip(sizes).enumerate() {
-                waits |= wait;
-                if x == 0 || y == 0 {
-                    continue;
-                }
-                if core::mem::take(&mut waits) {
-                    device.barrier(cmd, (stage, write), (stage, read | write));
-                }
-                let tests = stage_index < TESTS;
-                let (pass, set, stages) = match behind.filter(|_| tests) {
-                    Some((pass, set)) => (pass, set, BEHIND.len()),
-                    None => (&self.all, dispatch.set, STAGES.len()),
-                };
-                let layout = pass.layout.handle;
-                if bound.replace(layout) != Some(layout) {
-                    raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[dispatch.input]);
-                    raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-                }
-                let eyes = usize::from(dispatch.eyes && tests) * stages;
-                raw.cmd_bind_pipeline(cmd, point, pass.pipeline(stage_index + eyes));
-                raw.cmd_dispatch(cmd, x, y, 1);
+            if core::mem::take(&mut waiting) {
+                device.barrier(cmd, (stage, write), (stage, read | write));
             }
+            if bound.replace(layout) != Some(layout) {
+                raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[dispatch.input]);
+                raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+            }
+            raw.cmd_bind_pipeline(cmd, point, pass.pipeline(number));
+            raw.cmd_dispatch(cmd, x, y, 1);
         }
     }
 }

@@ -15,7 +15,7 @@
 //! The compute stages are built on [`compute`].
 //!
 //! The stages that test instances have a variant with the suffix `_behind`, which also tests them
-//! against depth.
+//! against depth. `reveal.comp` and `compact_holds.comp` are for frames that hold back instances.
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`. In passes with a view mask,

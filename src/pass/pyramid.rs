@@ -11,9 +11,9 @@ use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// The pipelines: for one sample, for several, and for the levels above.
 const PIPELINES: [(&str, &[u32]); 3] = [
-    ("throng pyramid", spirv::PYRAMID_COMP),
-    ("throng pyramid of samples", spirv::PYRAMID_SAMPLES_COMP),
-    ("throng pyramid top", spirv::PYRAMID_TOP_COMP),
+    ("pyramid", spirv::PYRAMID_COMP),
+    ("pyramid of samples", spirv::PYRAMID_SAMPLES_COMP),
+    ("pyramid top", spirv::PYRAMID_TOP_COMP),
 ];
 
 const BINDINGS: [vk::DescriptorType; 2] = [
@@ -45,13 +45,17 @@ impl PyramidPass {
         for (name, words) in PIPELINES {
             // SAFETY: the modules are the crate's own, compiled for this layout. A workgroup has
             // 128 invocations and 4 KiB of shared memory.
-            unsafe { pass.add(device, name, words, &[]) }?;
+            unsafe { pass.add(device, &format!("throng {name}"), words, &[]) }?;
         }
         Ok(pass.map(Self))
     }
 
-    pub(crate) fn pipelines(&self) -> impl Iterator<Item = vk::Pipeline> + '_ {
-        self.0.pipelines()
+    /// The pipelines, with their names.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
+        PIPELINES
+            .iter()
+            .map(|(name, _)| *name)
+            .zip(self.0.pipelines())
     }
 
     /// Makes sets in a pool of their own, with the pyramids, and without an image.

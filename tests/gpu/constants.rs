@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 38] {
+fn derived() -> [(&'static str, u32); 39] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -148,6 +148,7 @@ fn derived() -> [(&'static str, u32); 38] {
         ("VOLUME_SHIFT", GpuActor::VOLUME_SHIFT),
         ("VOLUMES", GpuActor::LAST_BOX),
         ("REST_BOX", GpuActor::REST_BOX),
+        ("VIEW_LATE", GpuCullView::LATE),
         ("OCCLUSION_ROWS", rows(size_of::<GpuOcclusion>())),
         (
             "OCCLUSION_ROUNDING",
@@ -168,15 +169,18 @@ fn derived() -> [(&'static str, u32); 38] {
 }
 
 /// The constants that only shaders use.
-const OWN: [&str; 20] = [
+const OWN: [&str; 24] = [
     "CHOSEN",
+    "COVERED",
     "DEPTH_ROUNDING",
     "EDGE",
     "ENOUGH",
     "FINER",
     "FLAT",
     "GREATEST",
+    "HELD",
     "HIDDEN",
+    "KEPT",
     "LANES",
     "NEAREST",
     "NOT_SHOWN",
@@ -186,6 +190,7 @@ const OWN: [&str; 20] = [
     "PI",
     "PYRAMID_LANES",
     "ROUNDING",
+    "SEEN",
     "SEGMENTS",
     "SNAPPED",
     "TOO_SMALL",
@@ -342,5 +347,5 @@ fn no_workgroup_size_is_a_number() {
             );
         }
     }
-    assert_eq!(count, 12);
+    assert_eq!(count, 13);
 }

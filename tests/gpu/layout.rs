@@ -217,6 +217,8 @@ fn push_constants_lie_as_the_shaders_have_them() {
         "budget_behind.comp",
         "cull.comp",
         "cull_behind.comp",
+        "reveal.comp",
+        "compact_holds.comp",
         "scan.comp",
         "allocate_rows.comp",
         "compact.comp",

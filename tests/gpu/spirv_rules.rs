@@ -8,7 +8,7 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 38] = [
+const MODULES: [(&str, usize); 40] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
@@ -25,8 +25,10 @@ const MODULES: [(&str, usize); 38] = [
     ("pyramid.comp", 9_800),
     ("pyramid_samples.comp", 10_200),
     ("pyramid_top.comp", 6_900),
-    ("budget_behind.comp", 55_000),
-    ("cull_behind.comp", 63_000),
+    ("budget_behind.comp", 59_000),
+    ("cull_behind.comp", 67_200),
+    ("reveal.comp", 55_800),
+    ("compact_holds.comp", 39_500),
     ("scan.comp", 10_800),
     ("allocate_rows.comp", 6_900),
     ("compact.comp", 38_400),

@@ -87,7 +87,7 @@ impl Crowd {
     ) -> Result<()> {
         self.pipelines.prepare(gpu.device, loaded)?;
         if self.pipelines.animate.is_some() {
-            let boxed = self.desc.capacity.depth_pixels > 0;
+            let boxed = self.desc.capacity.tests_depth();
             loaded.pose_on_gpu(gpu, upload, character, (boxed, &self.desc.threads))?;
             if let Ok(tables) = &loaded.animation {
                 let format = tables.variant().format;

@@ -53,6 +53,7 @@ impl CpuSkin {
 }
 
 /// An indirect draw of instances that are drawn alike.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Indirect<'a> {
     pub(crate) draw: &'a PrimitiveDraw,
     pub(crate) level: usize,

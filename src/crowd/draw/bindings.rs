@@ -2,7 +2,7 @@
 
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::frame::Frame;
-use crate::crowd::visibility::runs::shown;
+use crate::crowd::visibility::runs::{Run, shown};
 use crate::crowd::{CharacterId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::{Features, PrimitiveDraw};
@@ -113,7 +113,9 @@ impl Frame<'_> {
         };
         let dynamic_offsets = self.dynamic_offsets(view);
         let ring_palettes = buffers.palettes.address(self.frame_index);
-        Ok(loaded.indirect(slot).filter_map(move |shown| {
+        let draws = loaded.indirect(slot);
+        let draws = draws.flat_map(move |shown| self.lists(view).map(move |view| (shown, view)));
+        Ok(draws.filter_map(move |(shown, view)| {
             let hidden = match shown.hides {
                 true => buffers
                     .table_layout
@@ -134,14 +136,22 @@ impl Frame<'_> {
                 {
                     work.layout.zero()
                 } else {
-                    work.layout.start(view.index, slot.number, shown.bucket)
+                    work.layout.start(view, slot.number, shown.bucket)
                 },
                 hides: shown.hides,
                 hidden,
                 buffer: work.buffer.handle,
-                offset: work.layout.args_offset(view.index, shown.slot),
+                offset: work.layout.args_offset(view, shown.slot),
             })
         }))
+    }
+
+    /// What a view shows of a character that the CPU culls. None of it is late.
+    fn runs(&self, view: ViewId, character: CharacterId) -> &[Run] {
+        match view.late {
+            true => &[],
+            false => self.crowd.scene.shown.runs(view.index, character.0),
+        }
     }
 
     /// Fails if the GPU culls a character.
@@ -178,7 +188,7 @@ impl Frame<'_> {
             material as usize,
             count as usize,
         ))?;
-        let runs = self.crowd.scene.shown.runs(view.index, character.0);
+        let runs = self.runs(view, character);
         let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
         let count = |flipped: bool| -> u32 {
             let alike = runs.iter().filter(|run| run.flipped == flipped);
@@ -217,7 +227,7 @@ impl Frame<'_> {
         self.expect_cpu(loaded)?;
         let missing = Error::not_found("primitive", primitive as usize, loaded.primitives.len());
         let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
-        let runs = self.crowd.scene.shown.runs(view.index, character.0);
+        let runs = self.runs(view, character);
         let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
         let start = self.first_visible();
         Ok(alike.map(move |run| start + run.first..start + run.first + run.count))

@@ -3,7 +3,7 @@
 use crate::character::Character;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::{CharacterDesc, PassId, SkinningStage};
+use crate::crowd::{Capacity, CharacterDesc, PassId, SkinningStage};
 use crate::crowd::{Crowd, Pipelines};
 use crate::error::{Error, Result, expect};
 use crate::gpu::{
@@ -90,11 +90,14 @@ impl Pipelines {
     }
 
     /// Creates what tests instances against depth, if the GPU culls and there may be any.
-    pub(crate) fn prepare_pyramid(&mut self, device: &Device, depth_pixels: u32) -> Result<()> {
-        let Some(cull) = self.cull.as_mut().filter(|_| depth_pixels > 0) else {
+    pub(crate) fn prepare_pyramid(&mut self, device: &Device, capacity: &Capacity) -> Result<()> {
+        let Some(cull) = self.cull.as_mut().filter(|_| capacity.tests_depth()) else {
             return Ok(());
         };
         cull.prepare_behind(device)?;
+        if capacity.late_views > 0 {
+            cull.prepare_late(device)?;
+        }
         if self.pyramid.is_none() {
             self.pyramid = Some(PyramidPass::new(device)?.keep());
         }
@@ -272,7 +275,7 @@ impl Crowd {
         let attach = pipelines.attach.iter().map(AttachPass::pipeline);
         let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
         let pyramid = pipelines.pyramid.iter().flat_map(PyramidPass::pipelines);
-        let pyramid = pyramid.map(move |it| compute("pyramid", (GpuInstance::NONE, it)));
+        let pyramid = pyramid.map(move |(stage, it)| compute(stage, (GpuInstance::NONE, it)));
         each.into_iter()
             .chain(pyramid)
             .chain(attach)

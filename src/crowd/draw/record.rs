@@ -35,7 +35,7 @@ impl Frame<'_> {
     /// - [`Error::NotFound`] if the pass does not exist.
     /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map
     ///   and the crowd has none, if the view mask of the pass has bits for which the view has no
-    ///   eyes, or if depth of a perspective view does not run as
+    ///   eyes, if the view is a [late](ViewId::late) one before the reveal, or if depth of a perspective view does not run as
     ///   [`PassDesc::reversed_z`](crate::PassDesc::reversed_z) says.
     ///
     /// Nothing is recorded then.
@@ -62,6 +62,9 @@ impl Frame<'_> {
         let crowd = &*self.crowd;
         let pass = crowd.pass(pass)?;
         let prepared = self.prepared_view(view)?;
+        let waits = view.late && crowd.frame.late.waits.is_some();
+        let why = "is late, but Frame::record_reveal was not called";
+        expect("view", !waits, why)?;
         let shadow = crowd.pipelines.shadow.set().filter(|_| pass.shadow_map);
         let has_shadow = !pass.shadow_map || shadow.is_some();
         let why = "needs a shadow map, but set_shadow_map was not called";
@@ -98,7 +101,7 @@ impl Frame<'_> {
             };
             recorder.begin(shadow);
             recorder.solid();
-            if pass.target.kind == PassKind::Color {
+            if pass.target.kind == PassKind::Color && recorder.is_last() {
                 recorder.blended();
             }
             self.end_scope(cmd, scope);
@@ -123,6 +126,15 @@ impl Frame<'_> {
             views + view.index * sections.view_stride as u32,
             buffers.lists_offset(self.frame_index),
         ]
+    }
+
+    /// The lists of the GPU that a view draws: its own, and from the reveal on what that added.
+    pub(crate) fn lists(&self, view: ViewId) -> impl Iterator<Item = ViewId> + use<> {
+        let reveals = self.crowd.frame.late.reveals(view.index);
+        let lists = [(!view.late, view), (reveals, view.late())];
+        lists
+            .into_iter()
+            .filter_map(|(is_drawn, list)| is_drawn.then_some(list))
     }
 
     /// The index of the word before the lists of the CPU, as shaders see them. It is 0, which is
@@ -204,10 +216,28 @@ impl Recorder<'_> {
                 unsafe { self.indirect(character, slot) };
                 continue;
             }
+            if self.view.late {
+                continue;
+            }
             let runs = crowd.scene.shown.runs(self.view.index, index);
             let groups = runs.chunk_by(|a, b| (a.flipped, a.level) == (b.flipped, b.level));
             // SAFETY: this function has the same contract.
             unsafe { self.character(character, false, groups) };
+        }
+    }
+
+    /// The lists that it draws: those of the view, and what the reveal added.
+    fn lists(&self) -> impl Iterator<Item = ViewId> + use<> {
+        self.frame.lists(self.view)
+    }
+
+    /// True if no other call draws more of the view: late instances come last.
+    fn is_last(&self) -> bool {
+        let late = &self.frame.crowd.frame.late;
+        let holds = late.views.get(self.view.index as usize);
+        match holds.is_some_and(|view| view.late) {
+            true => late.waits.is_none(),
+            false => !self.view.late,
         }
     }
 
@@ -280,7 +310,7 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn indirect(&self, character: &LoadedCharacter, slot: &Slot) {
         let crowd = &self.frame.crowd;
-        let (device, view) = (&crowd.device, self.view.index);
+        let device = &crowd.device;
         let Some(work) = &crowd.memory.buffers.work else {
             return;
         };
@@ -289,7 +319,9 @@ impl Recorder<'_> {
         // lie in the work buffer, where this frame's stages wrote them.
         unsafe {
             device.begin_label(self.cmd, &character.label);
-            for shown in character.indirect(slot) {
+            let draws = character.indirect(slot);
+            let draws = draws.flat_map(|shown| self.lists().map(move |view| (shown, view)));
+            for (shown, view) in draws {
                 let kind = DrawKind {
                     level: shown.level as u8,
                     flipped: shown.flipped,
@@ -303,13 +335,9 @@ impl Recorder<'_> {
                     },
                 };
                 if self.bind(character, shown.draw, &kind, &mut bound) {
-                    let (buffer, at) = (
-                        work.buffer.handle,
-                        work.layout.args_offset(view, shown.slot),
-                    );
-                    device
-                        .raw
-                        .cmd_draw_indexed_indirect(self.cmd, buffer, at, 1, 0);
+                    let at = work.layout.args_offset(view, shown.slot);
+                    let (raw, buffer) = (&device.raw, work.buffer.handle);
+                    raw.cmd_draw_indexed_indirect(self.cmd, buffer, at, 1, 0);
                     count += 1;
                 }
             }

@@ -2,9 +2,11 @@
 
 pub(crate) mod ends;
 pub(crate) mod history;
+pub(crate) mod late;
 mod place;
 mod prepare;
 mod record;
+mod reveal;
 pub(crate) mod state;
 mod write;
 
@@ -32,6 +34,7 @@ impl Views {
         let ids = core::array::from_fn(|index| ViewId {
             frame,
             index: index as u32,
+            late: false,
         });
         let count = count.min(ids.len());
         Self { ids, count }

@@ -6,6 +6,7 @@ use crate::crowd::visibility::gpu::CullStep;
 use crate::crowd::{Crowd, Depth};
 use crate::error::{Error, Result};
 use crate::gpu::{Features, limit};
+use crate::pass::cull::CullDispatch;
 use ash::vk;
 use std::time::Instant;
 
@@ -98,6 +99,13 @@ impl Frame<'_> {
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &step, views) };
         let crowd = &mut *self.crowd;
+        if let (Some(dispatch), Some(work)) = (step.cull, &crowd.memory.buffers.work)
+            && let Some(last) = views.iter().rposition(|view| view.late)
+        {
+            let push = work.layout.reveals(&dispatch.push, last as u32 + 1);
+            let late = &mut crowd.frame.late;
+            late.hold(views, CullDispatch { push, ..dispatch });
+        }
         crowd.scene.mark_uploaded();
         crowd.frame.counters.stats.upload_bytes += step.written.total;
         crowd.frame.counters.stats.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -109,14 +117,10 @@ impl Frame<'_> {
 
     /// Checks the depth pictures, and gives their pyramids places.
     fn take_depths(&mut self, views: &[View], depths: &[Depth]) -> Result<()> {
-        for (index, depth) in depths.iter().enumerate() {
-            let earlier = depths.get(..index).unwrap_or_default();
-            let checked = depth.check(views, earlier);
-            checked.map_err(|why| why.at("depth", index))?;
-        }
+        Depth::check_all(depths, views)?;
         let crowd = &mut *self.crowd;
         let pyramids = crowd.memory.buffers.pyramids.as_ref();
-        let to = pyramids.map(|pyramids| (pyramids, self.frame_index));
+        let to = pyramids.map(|pyramids| (pyramids, (self.frame_index, false)));
         let (occluders, capacity) = (&mut crowd.frame.occluders, &crowd.desc.capacity);
         occluders.take(views, depths, capacity, to)
     }
@@ -128,6 +132,7 @@ impl Frame<'_> {
         let what = "views (Capacity::views, raised by Crowd::reserve)";
         let cap = self.crowd.desc.capacity.views;
         limit(what, views.len() as u64, cap.into())?;
+        let late = self.crowd.desc.capacity.late_views;
         let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
@@ -139,6 +144,9 @@ impl Frame<'_> {
                 }
             });
             let checked = checked.and_then(|()| histories.check(views, index));
+            let what = "late views (Capacity::late_views, raised by Crowd::reserve)";
+            let counted = if view.late { index as u64 + 1 } else { 0 };
+            let checked = checked.and_then(|()| limit(what, counted, late.into()).map(drop));
             let frame = self.crowd.memory.retire_queue.frame();
             let checked = checked.and_then(|()| self.crowd.scene.shown.check(view, frame));
             checked.map_err(|why| why.at("view", index))

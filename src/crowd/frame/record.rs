@@ -41,11 +41,10 @@ impl Frame<'_> {
             }
             self.record_cull(cmd, step, views.len() as u32);
             self.record_animate(cmd);
-            self.record_skin(cmd);
-            if self.crowd.frame.histories.wants(views) {
-                let scope = self.begin_scope(cmd, "history");
+            self.record_skin(cmd, false);
+            let holds = step.cull.is_some_and(|dispatch| dispatch.holds);
+            if !holds {
                 self.record_histories(cmd, views);
-                self.end_scope(cmd, scope);
             }
             self.crowd.device.end_label(cmd);
             let (device, ends) = (&self.crowd.device, &mut self.crowd.frame.ends);
@@ -212,7 +211,12 @@ impl Frame<'_> {
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
-    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+    pub(super) unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        if !self.crowd.frame.histories.wants(views) {
+            return;
+        }
+        // SAFETY: this function has the same contract.
+        let scope = unsafe { self.begin_scope(cmd, "history") };
         let crowd = &mut *self.crowd;
         let (instances, rows) = (&crowd.scene.instances, crowd.scene.rows_in_use());
         let words = words_in_use(
@@ -241,6 +245,7 @@ impl Frame<'_> {
                 .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);
             device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_READ));
+            self.end_scope(cmd, scope);
         }
     }
 }

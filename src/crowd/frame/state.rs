@@ -2,6 +2,7 @@
 
 use crate::crowd::frame::ends::Ends;
 use crate::crowd::frame::history::Histories;
+use crate::crowd::frame::late::LateFrame;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::retire::RetireQueue;
 use crate::crowd::stats::{Counters, PoseTotals};
@@ -20,6 +21,7 @@ pub(crate) struct FrameState {
     pub(crate) sorted: Sorted,
     pub(crate) histories: Histories,
     pub(crate) occluders: Occluders,
+    pub(crate) late: LateFrame,
     pub(crate) counters: Counters,
     /// The figures of views, as the GPU counted them.
     pub(crate) read_back: Vec<ViewStats>,
@@ -50,6 +52,7 @@ impl FrameState {
             sorted: Sorted::default(),
             histories: Histories::default(),
             occluders: Occluders::default(),
+            late: LateFrame::default(),
             counters: Counters::default(),
             read_back: Vec::new(),
             pose_totals: PoseTotals::default(),
@@ -73,6 +76,7 @@ impl FrameState {
         self.read_back_views.fill(0);
         self.sorted.reserve(capacity.blended as usize);
         self.occluders.grow(capacity, device);
+        self.late.grow(capacity);
     }
 
     /// Begins a frame: reads what the GPU measured and counted in the last one of this frame index.
@@ -96,6 +100,7 @@ impl FrameState {
         self.counters = Counters::default();
         self.counters.stats.update_ms = core::mem::take(&mut self.update_ms);
         self.views.clear();
+        self.late.begin();
         self.histories.begin_frame();
         if let Some(read_back) = &buffers.read_back {
             let views = self.read_back_views[frame_index as usize];
@@ -117,5 +122,6 @@ impl FrameState {
             profiler.abandon_frame();
         }
         self.views.clear();
+        self.late.abandon();
     }
 }

@@ -57,8 +57,7 @@ impl Crowd {
         let wanted = desc.capacity;
         self.pipelines
             .prepare_attach(gpu.device, wanted.attachments)?;
-        self.pipelines
-            .prepare_pyramid(gpu.device, wanted.depth_pixels)?;
+        self.pipelines.prepare_pyramid(gpu.device, &wanted)?;
         let buffers = FrameBuffers::new(gpu, self.pipelines.users(work), &desc)?;
         let layout = &self.pipelines.set_layout;
         let sets = self

@@ -15,7 +15,8 @@ use ash::vk;
 #[derive(Debug)]
 pub(crate) struct Pyramids {
     buffer: Buffer,
-    /// Of the stage pyramid, for each frame index and each eye of its views.
+    /// Of the stage pyramid, for each frame index and each eye of its views, once before the crowd
+    /// and once for the reveal.
     sets: Sets,
     /// Of the stage cull.
     pub(crate) cull: Sets,
@@ -61,7 +62,7 @@ impl Pyramids {
             offset: 0,
             range: vk::WHOLE_SIZE,
         };
-        let count = (desc.frames_in_flight * eyes) as usize;
+        let count = (desc.frames_in_flight * eyes * 2) as usize;
         let sets = pass.make_sets(device, count, whole)?;
         let cull = cull.make_set_behind(device, buffers, whole)?;
         let (sets, cull) = (sets.keep(), cull.keep());
@@ -73,9 +74,14 @@ impl Pyramids {
         }))
     }
 
-    /// The set for a picture of a frame.
-    pub(crate) fn set(&self, frame_index: u32, picture: u32) -> vk::DescriptorSet {
-        let set = self.sets.get(frame_index * self.eyes + picture);
+    /// The set for a picture of a frame, or of its reveal.
+    pub(crate) fn set(
+        &self,
+        (frame_index, reveals): (u32, bool),
+        picture: u32,
+    ) -> vk::DescriptorSet {
+        let first = (frame_index * 2 + u32::from(reveals)) * self.eyes;
+        let set = self.sets.get(first + picture);
         set.unwrap_or_default()
     }
 }

@@ -93,7 +93,7 @@ impl Sections {
         let view_stride = view_bytes.next_multiple_of(alignment);
         let padded = instances.next_multiple_of(CHUNK as u64);
         let eyes = if multiview { GpuView::EYES as u64 } else { 1 };
-        let tests = u64::from(capacity.depth_pixels > 0) * size_of::<GpuOcclusion>() as u64;
+        let tests = u64::from(capacity.tests_depth()) * size_of::<GpuOcclusion>() as u64;
         let cull_views = culls * views * eyes * (size_of::<GpuCullView>() as u64 + tests);
         let listed_bits = culls * views * padded / 8;
         let patches = work.map_or(0, |work| {

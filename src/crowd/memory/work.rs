@@ -1,13 +1,13 @@
 //! The work buffer in device memory, which the stages cull, scan, allocate_rows, compact and args
 //! read and write.
 
-use crate::crowd::Capacity;
+use crate::crowd::{Capacity, ViewId};
 use crate::error::Result;
 use crate::gpu::constants::{
     ARGS_WORDS, BUCKETS, CHARACTER_WORDS, CHUNK, CHUNK_WORDS, COUNTER_WORDS, DRAW_WORDS, FACTORS,
-    JOB_WORDS, POSE_WORDS, POSED_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
+    JOB_WORDS, POSE_WORDS, POSED_WORDS, SEEN_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
 };
-use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
+use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance, GpuOcclusion, GpuView};
 use crate::gpu::{Buffer, Features, Gpu, Guard, destroy_fields, limit};
 use crate::pass::push::CullPush;
 use ash::vk;
@@ -46,6 +46,21 @@ pub(crate) struct WorkLayout {
     /// The attached instances that the GPU places.
     pub(crate) attachments: u32,
     pub(crate) attachment_count: u32,
+    /// The end of what is cleared in each frame.
+    cleared_end: u32,
+    /// The lists of late instances.
+    late: LateLayout,
+}
+
+/// The first words of the sections for instances that a reveal adds to the first views, in place of
+/// those with the same names in [`CullPush`].
+#[derive(Debug, Clone, Copy)]
+struct LateLayout {
+    starts_at: u32,
+    visible_at: u32,
+    args_at: u32,
+    /// The tests of eyes, in rows of 16 bytes.
+    tests: u32,
 }
 
 /// The number of chunks for these capacities.
@@ -86,6 +101,8 @@ impl WorkLayout {
         };
         let block = CHUNK as u64;
         let attachment_count = u32::from(animates) * capacity.attachments;
+        let late = u64::from(capacity.late_views);
+        let tests = late.min(1) * views * GpuView::EYES as u64 * size_of::<GpuOcclusion>() as u64;
         let chunks_at = section(chunks * u64::from(CHUNK_WORDS));
         let members_at = section(chunks * block);
         let characters_at = section(characters * u64::from(CHARACTER_WORDS));
@@ -97,6 +114,8 @@ impl WorkLayout {
         let triangles_at = section(views * u64::from(FACTORS + 1) * 2);
         let poses_at = section(characters * u64::from(POSE_WORDS));
         let skins = section(characters * u64::from(SKIN_WORDS));
+        // Shaders find this section from where the choices start.
+        let cleared_end = section(late * chunks * u64::from(SEEN_WORDS));
         let push = CullPush {
             first_instances: first_instances.into(),
             character_count: work.characters,
@@ -124,14 +143,48 @@ impl WorkLayout {
             skinned: section(u64::from(animates) * chunks * block),
             attachments: section(u64::from(attachment_count) * u64::from(ATTACHMENT_WORDS)),
             attachment_count,
+            cleared_end,
+            late: LateLayout {
+                starts_at: section(late * characters * BUCKETS as u64 * 2),
+                visible_at: section(late * chunks * block),
+                args_at: section(late * draws * u64::from(ARGS_WORDS)),
+                tests: section(tests / 4),
+            },
         };
         (layout, end.saturating_mul(4))
     }
 
     /// The first byte of what is cleared in each frame, and how much that is.
     pub(crate) fn cleared(&self) -> (u64, u64) {
-        let bytes = u64::from(self.push.choices_at - self.totals) * 4;
+        let bytes = u64::from(self.cleared_end - self.totals) * 4;
         (u64::from(self.totals) * 4, bytes)
+    }
+
+    /// The first byte of what is cleared before a reveal, and how much that is: the jobs of the
+    /// stages animate and skin.
+    pub(crate) fn cleared_jobs(&self) -> (u64, u64) {
+        let bytes = u64::from(self.cleared_end - self.push.poses_at) * 4;
+        (u64::from(self.push.poses_at) * 4, bytes)
+    }
+
+    /// The push constants of the stages of a reveal in the first `count` of `push.view_count`
+    /// views.
+    pub(crate) fn reveals(&self, push: &CullPush, count: u32) -> CullPush {
+        CullPush {
+            view_count: count,
+            starts_at: self.late.starts_at,
+            visible_at: self.late.visible_at,
+            args_at: self.late.args_at,
+            // What these stages do not use has what the stage reveal needs.
+            triangles_at: self.late.tests,
+            chunks_end: push.view_count,
+            ..*push
+        }
+    }
+
+    /// The first byte of the tests of eyes.
+    pub(crate) fn tests(&self) -> u64 {
+        u64::from(self.late.tests) * 4
     }
 
     /// A word that is 0 in every frame: the last of the first view's counters.
@@ -140,15 +193,23 @@ impl WorkLayout {
     }
 
     /// The word where the start of a bucket's list stands.
-    pub(crate) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
-        let list = view * self.push.character_count + character;
-        self.push.starts_at + list * (BUCKETS as u32 * 2) + bucket
+    pub(crate) fn start(&self, view: ViewId, character: u32, bucket: u32) -> u32 {
+        let list = view.index * self.push.character_count + character;
+        let starts_at = match view.late {
+            true => self.late.starts_at,
+            false => self.push.starts_at,
+        };
+        starts_at + list * (BUCKETS as u32 * 2) + bucket
     }
 
     /// The first byte of a draw's arguments.
-    pub(crate) fn args_offset(&self, view: u32, draw: u32) -> u64 {
-        let args = view * self.push.draw_count + draw;
-        u64::from(self.push.args_at + args * ARGS_WORDS) * 4
+    pub(crate) fn args_offset(&self, view: ViewId, draw: u32) -> u64 {
+        let args = view.index * self.push.draw_count + draw;
+        let args_at = match view.late {
+            true => self.late.args_at,
+            false => self.push.args_at,
+        };
+        u64::from(args_at + args * ARGS_WORDS) * 4
     }
 }
 

@@ -58,18 +58,23 @@ impl Frame<'_> {
     /// Copies what the CPU deformed to the buffer that draws read, and records the dispatches that
     /// deform the rest.
     ///
-    /// Barriers surround this, because earlier frames have written the buffer and may still read
-    /// it.
+    /// `late` is true for instances that a reveal adds. Barriers surround this, because earlier
+    /// frames have written the buffer and may still read it.
     ///
     /// # Safety
     /// As [`Frame::record_prepare`].
-    pub(crate) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
+    pub(crate) unsafe fn record_skin(&self, cmd: vk::CommandBuffer, late: bool) {
         let crowd = &*self.crowd;
         let device = &crowd.device;
-        let regions = crowd.scene.poses.skinning.regions();
+        let scratch = &crowd.scene.poses.scratch;
+        // The CPU has nothing to add for late instances.
+        let (regions, batches) = match late {
+            true => (&[][..], &[][..]),
+            false => (crowd.scene.poses.skinning.regions(), &scratch.batches[..]),
+        };
         let poses = crowd.scene.poses.gpu.as_ref();
         let poses = poses.filter(|poses| poses.skins_any());
-        if crowd.scene.poses.scratch.batches.is_empty() && regions.is_empty() && poses.is_none() {
+        if batches.is_empty() && regions.is_empty() && poses.is_none() {
             return;
         }
         let copied = (Stage::TRANSFER, Access::TRANSFER_WRITE);
@@ -92,7 +97,7 @@ impl Frame<'_> {
                 // Copies and dispatches write different words of one buffer.
                 device.barrier(cmd, both, both);
             }
-            for listed in &crowd.scene.poses.scratch.batches {
+            for listed in batches {
                 let first = self.first_listed();
                 let list = listed.range.start + first..listed.range.end + first;
                 self.record_dispatch(cmd, listed.character, &SkinList::Range(list));

@@ -27,6 +27,15 @@ pub(crate) struct CullStep {
     pub(crate) attach: Option<AttachDispatch>,
 }
 
+/// The record of an eye of a view: those of further eyes follow those of all views.
+pub(crate) fn eye_record(views: &[View], view: usize, eye: usize) -> usize {
+    if eye == 0 {
+        return view;
+    }
+    let more = views[..view].iter().map(|view| view.eye_count() - 1);
+    views.len() + more.sum::<usize>() + eye - 1
+}
+
 impl Scene {
     /// Writes what the GPU's cull stage reads: changed members, views and lists. This is the last
     /// step of a frame, which has a time. `frames` are its number and that of the frame before.
@@ -46,16 +55,16 @@ impl Scene {
         };
         self.characters.upload(&layout, &mut out)?;
         self.attachments.gpu.upload(&layout, &mut out)?;
-        // The records of further eyes follow those of all views.
-        let more = |views: &[View]| -> usize {
-            let eyes = views.iter().map(View::eye_count);
-            eyes.sum::<usize>() - views.len()
-        };
-        let more_at = |number: usize| views.len() + more(&views[..number]);
+        let more_at = |number: usize| eye_record(views, number, 1);
         let tested = |record: GpuCullView, number: usize, eye: usize| {
-            let test = occluders.test(number, eye);
+            let test = occluders.test(number, eye).map_or(0, |(flags, _)| flags);
+            let late = if views[number].late {
+                GpuCullView::LATE
+            } else {
+                0
+            };
             GpuCullView {
-                flags: record.flags | test.map_or(0, |(flags, _)| flags),
+                flags: record.flags | test | late,
                 ..record
             }
         };
@@ -68,20 +77,16 @@ impl Scene {
             let eyes = (1..).zip(ViewTest::new(view).more_records(view));
             eyes.map(move |(eye, record)| tested(record, number, eye))
         });
-        let count = views.len() + more(views);
+        let count = views.iter().map(View::eye_count).sum();
         out.write(Part::CullViews, 0, count)?
             .fill_from(records.chain(eyes))?;
         // The tests stand at the end, that of the first record last.
         let end = out.buffers.sections[Part::CullViews].bytes;
         for (number, view) in each {
             for eye in 0..view.eye_count() {
-                let record = if eye == 0 {
-                    number
-                } else {
-                    more_at(number) + eye - 1
-                };
                 if let Some((_, test)) = occluders.test(number, eye) {
-                    let at = end - (record as u64 + 1) * size_of::<GpuOcclusion>() as u64;
+                    let back = eye_record(views, number, eye) as u64 + 1;
+                    let at = end - back * size_of::<GpuOcclusion>() as u64;
                     out.write(Part::CullViews, at, 1)?.copy_from(&[*test])?;
                 }
             }
@@ -100,7 +105,8 @@ impl Scene {
         let now = GpuTime::new(time_s, epoch_s.unwrap_or(time_s)).words();
         let mut cull = self.cull_dispatch(views, &layout, buffers, now);
         [cull.push.frame, cull.push.last_frame] = frames.map(|frame| frame as u32);
-        let pyramids = buffers.pyramids.as_ref().filter(|_| !occluders.is_empty());
+        let tests = cull.holds || !occluders.is_empty();
+        let pyramids = buffers.pyramids.as_ref().filter(|_| tests);
         cull.behind = pyramids.map(|pyramids| pyramids.cull.first());
         cull.input = buffers.offset(frame_index, buffers.sections[Part::CullViews]);
         Ok(CullStep {
@@ -171,6 +177,7 @@ impl Scene {
             draws,
             animates: self.poses.gpu.is_some(),
             eyes: views.iter().any(|view| view.eye_count() > 1),
+            holds: views.iter().any(|view| view.late),
             limited: views
                 .iter()
                 .any(|view| view.detail.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

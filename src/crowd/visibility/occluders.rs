@@ -34,16 +34,15 @@ struct EyeTest {
 impl Occluders {
     /// Reserves memory, so that frames allocate nothing.
     pub(crate) fn grow(&mut self, capacity: &Capacity, device: &Device) {
-        let pictures =
-            usize::from(capacity.depth_pixels > 0) * most_eyes(capacity, device) as usize;
+        let pictures = usize::from(capacity.tests_depth()) * most_eyes(capacity, device) as usize;
         self.tests
             .reserve(pictures.saturating_sub(self.tests.len()));
         let more = pictures.saturating_sub(self.dispatches.len());
         self.dispatches.reserve(more);
     }
 
-    /// Takes the depth pictures of a frame, which are checked. `pyramids` is `None` if the CPU
-    /// culls: then nothing is tested.
+    /// Takes the depth pictures of a frame, which are checked. `pyramids` has the frame index, and
+    /// if they are those of the reveal. It is `None` if the CPU culls: then nothing is tested.
     ///
     /// # Errors
     /// [`Error::Capacity`] if there is no space for their pyramids.
@@ -52,7 +51,7 @@ impl Occluders {
         views: &[View],
         depths: &[Depth],
         capacity: &Capacity,
-        pyramids: Option<(&Pyramids, u32)>,
+        pyramids: Option<(&Pyramids, (u32, bool))>,
     ) -> Result<()> {
         self.tests.clear();
         self.dispatches.clear();
@@ -67,7 +66,7 @@ impl Occluders {
             let pyramid = Pyramid::new(view.viewport, depth.texel_level(), end);
             texels += pyramid.texels();
             end = pyramid.end();
-            let Some((pyramids, frame_index)) = pyramids else {
+            let Some((pyramids, of)) = pyramids else {
                 continue;
             };
             if view.culling == Culling::Off || pyramid.texels() == 0 {
@@ -75,7 +74,7 @@ impl Occluders {
             }
             let samples = depth.samples.as_raw();
             self.dispatches.push(PyramidDispatch {
-                set: pyramids.set(frame_index, self.dispatches.len() as u32),
+                set: pyramids.set(of, self.dispatches.len() as u32),
                 image: vk::DescriptorImageInfo {
                     image_view: depth.image,
                     image_layout: depth.layout,

@@ -32,7 +32,7 @@ impl Frame<'_> {
         };
         let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
-        let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let to = Access::TRANSFER_WRITE;
         let layout = &work.layout;
         let (counters, bytes) = layout.cleared();
         let (host, _) = buffers.host_source(frame_index, Part::Patches);
@@ -73,6 +73,29 @@ impl Frame<'_> {
                 device.barrier(cmd, (compute, write), (DEFORMS, read | write));
             }
             pass.record(device, cmd, dispatch);
+            self.record_read_back(cmd, views);
+            self.end_scope(cmd, scope);
+            device.end_label(cmd);
+        }
+        let written = &mut self.crowd.frame.read_back_views;
+        written[frame_index as usize] = views;
+    }
+
+    /// Makes what the stages wrote visible, and records the copy of their counters.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    pub(crate) unsafe fn record_read_back(&self, cmd: vk::CommandBuffer, views: u32) {
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
+        let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
+        let Some(work) = &buffers.work else { return };
+        let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
+        let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let (counters, _) = work.layout.cleared();
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive, and the ranges lie in the buffers.
+        unsafe {
             let readers = DEFORMS | Stage::DRAW_INDIRECT | transfer;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
             device.barrier(cmd, (compute, write), (readers, reads));
@@ -88,10 +111,6 @@ impl Frame<'_> {
                     .cmd_copy_buffer(cmd, work.buffer.handle, to_host, &[region]);
                 device.barrier(cmd, (transfer, to), (Stage::HOST, Access::HOST_READ));
             }
-            self.end_scope(cmd, scope);
-            device.end_label(cmd);
         }
-        let written = &mut self.crowd.frame.read_back_views;
-        written[frame_index as usize] = views;
     }
 }

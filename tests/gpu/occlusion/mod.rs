@@ -5,6 +5,7 @@ mod boxes;
 #[path = "../../../examples/common/depth_image.rs"]
 mod depth_image;
 mod frames;
+mod late;
 mod pyramid;
 mod receivers;
 mod reference;

@@ -12,6 +12,9 @@ use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
 use throng_standalone::{Buffer, Context, Target};
 
+/// Push constants and workgroups of the dispatches for a picture.
+type Steps = [Option<(PyramidPush, [u32; 2])>; 2];
+
 /// A word that no depth has.
 const POISON: u32 = 0xFFC0_1234;
 
@@ -129,7 +132,7 @@ impl Stage {
         &self,
         (device, cmd): (&throng::ash::Device, vk::CommandBuffer),
         (target, pyramids): (&Target, &Buffer),
-        steps: &[[Option<(PyramidPush, [u32; 2])>; 2]],
+        steps: &[Steps],
     ) {
         use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stages};
         let range = vk::ImageSubresourceRange {

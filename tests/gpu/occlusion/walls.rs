@@ -184,6 +184,60 @@ impl Canvas {
         unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
     }
 
+    /// Begins rendering once more after [`Self::read_only`], on top of what was drawn. It has one
+    /// sample.
+    pub(super) fn resume(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stages};
+        let (color, depth) = (self.target.color(), self.target.depth().unwrap());
+        let image = |(image, _), aspect_mask, [old, new]: [Layout; 2]| {
+            let range = vk::ImageSubresourceRange {
+                aspect_mask,
+                level_count: 1,
+                layer_count: 1,
+                ..vk::ImageSubresourceRange::default()
+            };
+            vk::ImageMemoryBarrier2::default()
+                .image(image)
+                .subresource_range(range)
+                .src_stage_mask(Stages::ALL_COMMANDS)
+                .src_access_mask(Access::MEMORY_WRITE)
+                .old_layout(old)
+                .dst_stage_mask(Stages::ALL_COMMANDS)
+                .dst_access_mask(Access::MEMORY_READ | Access::MEMORY_WRITE)
+                .new_layout(new)
+        };
+        let drawn = Layout::COLOR_ATTACHMENT_OPTIMAL;
+        let tested = Layout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+        let read = Layout::DEPTH_STENCIL_READ_ONLY_OPTIMAL;
+        let images = [
+            image(
+                color,
+                vk::ImageAspectFlags::COLOR,
+                [Layout::TRANSFER_SRC_OPTIMAL, drawn],
+            ),
+            image(depth, vk::ImageAspectFlags::DEPTH, [read, tested]),
+        ];
+        let attachment = |(_, view), layout| {
+            vk::RenderingAttachmentInfo::default()
+                .image_view(view)
+                .image_layout(layout)
+                .load_op(vk::AttachmentLoadOp::LOAD)
+                .store_op(vk::AttachmentStoreOp::STORE)
+        };
+        let colors = [attachment(color, drawn)];
+        let depth = attachment(depth, tested);
+        let info = vk::RenderingInfo::default()
+            .render_area(vk::Rect2D::default().extent(self.target.extent()))
+            .layer_count(1)
+            .color_attachments(&colors)
+            .depth_attachment(&depth);
+        unsafe {
+            let barriers = vk::DependencyInfo::default().image_memory_barriers(&images);
+            device.cmd_pipeline_barrier2(cmd, &barriers);
+            device.cmd_begin_rendering(cmd, &info);
+        }
+    }
+
     /// The depth that was drawn last, or `None` with several samples.
     pub(super) fn depths(&self, context: &Context) -> Option<Vec<f32>> {
         if self.samples > 1 {

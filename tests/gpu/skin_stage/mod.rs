@@ -45,6 +45,7 @@ const CAPACITY: Capacity = Capacity {
     attachments: 0,
     histories: 0,
     depth_pixels: 0,
+    late_views: 0,
 };
 
 /// A character of the crowd, and the data of its CPU implementation.

@@ -35,6 +35,7 @@ const CAPACITY: Capacity = Capacity {
     attachments: 0,
     histories: 0,
     depth_pixels: 0,
+    late_views: 0,
 };
 
 /// Largest difference of an 8-bit channel, between the GPU's 16-bit normals and the CPU's 32-bit

@@ -34,6 +34,7 @@ const START: Capacity = Capacity {
     attachments: 0,
     histories: 0,
     depth_pixels: 0,
+    late_views: 0,
 };
 
 #[derive(Clone, Copy)]

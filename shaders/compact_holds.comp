@@ -1,0 +1,7 @@
+// Stage compact, for frames that hold back instances until a reveal.
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_GOOGLE_include_directive : require
+#define HOLDS
+#include "include/compact_stage.glsl"
