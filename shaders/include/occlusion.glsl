@@ -46,7 +46,11 @@ bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
     vec2 slack = SNAPPED + (rounding.xy + rounding.w * max(abs(low.xy), abs(high.xy))) / least_w;
     low.xy = max(low.xy - slack, vec2(0.0));
     high.xy = high.xy + slack;
-    // Neither true for what is not a number.
+    if (any(greaterThanEqual(low.xy, limits.xy + 1.0)) || any(lessThan(high.xy, vec2(0.0)))) {
+        // It touches no pixel.
+        return true;
+    }
+    // Not for what is not a number.
     if (!all(lessThan(low.xy, limits.xy + 1.0)) || !all(greaterThanEqual(high.xy, vec2(0.0)))) {
         return false;
     }

@@ -71,8 +71,9 @@ fn sum_of(v: Vec3) -> f32 {
     v.abs().element_sum()
 }
 
-/// As `shaders/include/occlusion.glsl` has it. `pyramids` begin where the places of levels do.
-pub(super) fn hides(record: &GpuOcclusion, pyramids: &[f32], volume: &Volume) -> bool {
+/// As `shaders/include/occlusion.glsl` has it, or `None` if the volume touches no pixel. `pyramids`
+/// begin where the places of levels do.
+pub(super) fn hides(record: &GpuOcclusion, pyramids: &[f32], volume: &Volume) -> Option<bool> {
     let (center, edges, away) = match *volume {
         Volume::Sphere { center, radius } => {
             let half_edge = radius + record.margin_m;
@@ -101,7 +102,7 @@ pub(super) fn hides(record: &GpuOcclusion, pyramids: &[f32], volume: &Volume) ->
     let rounding = Vec4::from_array(record.per_metre) * away + Vec4::from_array(record.always);
     let least_w = center.w - (a.w.abs() + b.w.abs() + c.w.abs()) - rounding.w;
     if least_w.is_nan() || least_w <= 0.0 {
-        return false;
+        return Some(false);
     }
     let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
     for corner in 0..8 {
@@ -116,7 +117,7 @@ pub(super) fn hides(record: &GpuOcclusion, pyramids: &[f32], volume: &Volume) ->
     let (from, to) = ((low - slack).max(Vec3::ZERO), high + slack);
     let inside = from.x < last_x + 1.0 && from.y < last_y + 1.0 && to.x >= 0.0 && to.y >= 0.0;
     if !inside {
-        return false;
+        return None;
     }
     let nearest = low.z.min(record.farthest);
     let error = (rounding.z + rounding.w * nearest.abs()) / least_w;
@@ -134,8 +135,8 @@ pub(super) fn hides(record: &GpuOcclusion, pyramids: &[f32], volume: &Volume) ->
             texels.all(|x| nearest > pyramids[(start + y * width + x) as usize])
         })
     };
-    covered(level)
-        || level > record.first_level && covered(level - (level - record.first_level).min(3))
+    let finer = level - (level - record.first_level).min(3);
+    Some(covered(level) || level > record.first_level && covered(finer))
 }
 
 impl Volume {

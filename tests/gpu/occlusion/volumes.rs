@@ -342,7 +342,7 @@ fn only_what_nobody_sees_is_hidden() {
         by_shader += usize::from(hidden);
         by_pixels += usize::from(counted);
         both += usize::from(hidden && counted);
-        unlike += usize::from(hidden != hides(&scene.record, &pyramids, volume));
+        unlike += usize::from(hidden != hides(&scene.record, &pyramids, volume).unwrap_or(true));
         if hidden {
             for _ in 0..POINTS {
                 let point = rng.vector(-1.0, 1.0);

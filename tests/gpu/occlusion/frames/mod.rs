@@ -196,7 +196,7 @@ impl World {
                 radius: sphere.radius,
             };
             let shown = it.is_visible() && it.view_mask() & camera.mask != 0;
-            shown && !member.attached && hides(&record, &pyramids, &volume)
+            shown && !member.attached && hides(&record, &pyramids, &volume) == Some(true)
         });
         Some(hidden.count() as u32)
     }
@@ -384,8 +384,8 @@ fn pictures_are_the_same_behind_depth() {
             "{hidden}, {hidden_late}"
         );
         assert!(late > frames * 4, "{late}");
-        // Of those whose spheres are hidden, some are outside of a plane, and some boxes are outside
-        // of the attachments, in a part of the viewport that is cut off.
+        // Of those whose spheres are hidden, some are outside of a plane, and some have boxes with
+        // corners outside of their spheres.
         assert!(
             by_cpu > frames && of_those * 100 >= by_cpu * 90,
             "{of_those} of {by_cpu}"
