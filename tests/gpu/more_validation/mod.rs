@@ -9,7 +9,7 @@ mod draw;
 mod planted;
 mod scene;
 #[path = "../../../examples/common/shadow.rs"]
-mod shadow;
+pub(crate) mod shadow;
 
 use crate::support::exceptions::{self, Needs};
 use crate::support::{CONFIGS, Config, Setup};

@@ -1,7 +1,7 @@
 //! Casters whose shadow no camera sees: they are left out of the shadow map, and no pixel changes.
 
-use super::depth_image::{self, DepthImage, DepthImageDesc};
 use super::walls::{Canvas, Walls};
+use crate::more_validation::shadow::depth_image::{self, DepthImage, DepthImageDesc};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::support::frames::FramesInFlight;
