@@ -1,5 +1,5 @@
-// Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in the
-// view of a light, because no camera sees its shadow.
+// Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in
+// the view of a light, because no camera sees its shadow.
 
 // What becomes of members that are hidden, and of those that wait for the reveal. The words of a
 // view's counters that have the numbers of those that are hidden, and of those that are revealed.

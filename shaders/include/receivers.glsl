@@ -1,5 +1,5 @@
-// Stage cull: whether a camera may see something in the shadow of a caster. See GpuOcclusion for the
-// record of the light's eye, and Receivers for the rule.
+// Stage cull: whether a camera may see something in the shadow of a caster. See GpuOcclusion for
+// the record of the light's eye, and Receivers for the rule.
 //
 // The shadow is the hull of the caster's box and its image on a plane, away from the light. It is
 // unseen by an eye if it lies outside of one of the eye's planes, or if depth hides it.
@@ -26,11 +26,9 @@ vec3 corner_of(const vec3 center, const mat3 edges, const uint corner) {
     return center + edges * signs;
 }
 
-// Sweeps a box to the plane, which is lowered by a distance. Returns false if it does not end there.
-bool sweep_box(const uint at, const vec3 center, const mat3 edges, const float lower,
-               inout Sweep sweep) {
+// Sweeps a box to the plane. Returns false if it does not end there.
+bool sweep_box(const uint at, const vec3 center, const mat3 edges, inout Sweep sweep) {
     vec4 light = TEST_ROW(at + RECEIVERS_LIGHT), plane = TEST_ROW(at + RECEIVERS_PLANE);
-    plane.w += lower;
     // Positive if the light is above the plane.
     float above = dot(plane, light);
     float steepest = 0.0;
@@ -91,11 +89,12 @@ bool sweep_hidden(const uint at, const Sweep sweep) {
 bool casts_unseen(const uint at, const vec3 center, const mat3 edges) {
     vec4 by = TEST_ROW(at + RECEIVERS_MISSED);
     // Lookups miss by some texels, which are larger far from the light: by this, once it is known.
+    // What is that far from the shadow of the box is in the shadow of a box that is wider by this.
     Sweep sweep;
     float missed = 0.0;
     for (uint pass = 0u; pass < 2u; ++pass) {
         mat3 wider = pass == 0u ? edges : widened(edges, missed);
-        if (!sweep_box(at, center, wider, missed, sweep)) {
+        if (!sweep_box(at, center, wider, sweep)) {
             return false;
         }
         for (uint end = 0u; end < 16u; ++end) {

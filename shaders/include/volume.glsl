@@ -18,8 +18,8 @@ struct Volume {
 // Whether the instance of this lane keeps to its box, or 2 until that is known.
 uint kept_box = 2u;
 
-// True if the palette of an instance is one that its box is for, if it has one: the rest palette, or
-// a shared one. Only then all views that may show it allow a shared pose.
+// True if the palette of an instance is one that its box is for: the rest palette, or a shared
+// one. Only then, all views that may show it allow a shared pose.
 bool keeps_to_box(const Actor actor, const uint instance) {
     if (kept_box < 2u) {
         return kept_box != 0u;

@@ -8,8 +8,8 @@ use glam::Vec4;
 /// The [view](super::View::receivers) of the light, for a shadow map, then leaves out casters whose
 /// shadow this camera does not show: if the bounding volume, swept along the light down to
 /// [`Self::floor`], lies outside of the camera's view, or is hidden by its [`Depth`](super::Depth).
-/// All eyes of the camera must agree. [`ViewStats::hidden`](super::ViewStats::hidden) of the light's
-/// view counts them.
+/// All eyes of the camera must agree. The light's view counts them:
+/// [`ViewStats::hidden`](super::ViewStats::hidden).
 ///
 /// This changes no pixel of the camera's picture, as long as everything that samples the shadow map
 /// is shown by the camera, and opaque: blended surfaces and fog in front of walls may receive

@@ -6,7 +6,8 @@
 //! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory
 //!    and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with a [`view`] of each camera and a view of each
-//!    light ([`shadow_of`]), and [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
+//!    light ([`shadow_of`]), and [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each
+//!    pass. [`Frame::prepare_behind`] leaves out who is behind walls.
 //! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
 //! 5. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
 //!    them in order with everything else.
