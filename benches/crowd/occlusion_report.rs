@@ -60,7 +60,8 @@ pub(crate) fn print(rows: &[Row]) {
     }
     println!("\nPeople and millions of triangles in the camera's view and in the light's:\n");
     println!(
-        "| place | people | hidden by | camera | light | casters, % | camera, M | light, M | both, M | {} |",
+        "| place | people | hidden by | camera | light | casters, % | camera, M | light, M \
+         | both, M | {} |",
         names
             .iter()
             .map(|name| format!("{name}, µs"))
@@ -128,7 +129,7 @@ pub(crate) fn check(rows: &[Row]) -> Outcome {
     Ok(())
 }
 
-const LEFT: f64 = 330.0;
+const LEFT: f64 = 430.0;
 const WIDTH: f64 = 460.0;
 const BAR: f64 = 14.0;
 const TOP: f64 = 60.0;
@@ -176,7 +177,8 @@ pub(crate) fn plot(rows: &[Row]) -> Outcome<String> {
             let long = WIDTH * millions(view.triangles) / most;
             writeln!(
                 svg,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{long:.1}\" height=\"{BAR}\" fill=\"{color}\"/>"
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{long:.1}\" height=\"{BAR}\" \
+                 fill=\"{color}\"/>"
             )?;
             x += long;
         }

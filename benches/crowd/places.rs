@@ -13,6 +13,8 @@ const STREET_M: f32 = 14.0;
 /// Edges of the houses of a plaza, and heights of all houses, in metres.
 const EDGES_M: [f32; 2] = [8.0, 16.0];
 const HEIGHTS_M: [f32; 2] = [7.0, 13.0];
+/// Metres around the camera of a plaza without houses.
+const FREE_M: f32 = 30.0;
 /// Metres that people keep from walls.
 const APART_M: f32 = 0.4;
 /// Height of eyes, of the camera of a plaza, and of one above the roofs, in metres.
@@ -154,8 +156,8 @@ impl Site {
             let half = vec3(edges[0], 0.0, edges[1]) * 0.5;
             let (at, height) = (rng.in_square(half_m), rng.range(HEIGHTS_M[0], HEIGHTS_M[1]));
             let house = [at - half, at + half + Vec3::Y * height];
-            let apart = |other: &[Vec3; 2]| !overlap(&house, other, 2.0);
-            if apart(&[eye, eye]) && built.iter().all(apart) {
+            let apart = |other: &[Vec3; 2], apart_m: f32| !overlap(&house, other, apart_m);
+            if apart(&[eye, eye], FREE_M) && built.iter().all(|other| apart(other, 2.0)) {
                 built.push(house);
             }
         }
@@ -211,20 +213,26 @@ fn overlap(a: &[Vec3; 2], b: &[Vec3; 2], apart_m: f32) -> bool {
     axis(|at| at.x) && axis(|at| at.z)
 }
 
-/// The view of a sun that covers a square.
+/// The view of a sun that covers everybody on a square, as closely as it can.
 fn square_light(half_m: f32) -> View {
-    let reach_m = 1.1 * half_m + 5.0;
-    let eye = vec3(0.5, 1.0, 0.3).normalize() * (3.0 * reach_m);
-    let clip_from_view: Mat4 = rh::proj::vulkan::orthographic(
-        -1.45 * reach_m,
-        1.45 * reach_m,
-        -1.45 * reach_m,
-        1.45 * reach_m,
-        0.1,
-        6.0 * reach_m,
-    );
-    let view_from_world = rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y);
-    View::shadow_of(clip_from_view * view_from_world, eye, culling::SHADOW_MAP)
+    let sun = vec3(0.5, 1.0, 0.3).normalize();
+    let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun, Vec3::Y);
+    let corners = (0..8).map(|corner| {
+        let side = |bit: u32| {
+            if corner >> bit & 1 == 1 {
+                half_m
+            } else {
+                -half_m
+            }
+        };
+        let height = if corner >> 2 == 1 { 2.0 } else { 0.0 };
+        light_from_world.transform_point3(vec3(side(0), height, side(1)))
+    });
+    let most = corners.fold(Vec3::ZERO, |most, corner| most.max(corner.abs())) + 1.0;
+    let clip_from_view: Mat4 =
+        rh::proj::vulkan::orthographic(-most.x, most.x, -most.y, most.y, -most.z, most.z);
+    let clip_from_world = clip_from_view * light_from_world;
+    View::shadow_of(clip_from_world, sun * most.z, culling::SHADOW_MAP)
 }
 
 /// The houses near each part of a square.

@@ -13,8 +13,8 @@ use throng::palette::SkinningMethod;
 use throng::{Crowd, SkinningStage, Stages};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
-pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, H to see \
-    through walls, Esc to close.";
+pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to \
+    pause, H to see through walls, Esc to close.";
 /// Default number of characters.
 const INSTANCES: u32 = 500;
 

@@ -171,8 +171,8 @@ impl Scene {
         points.collect()
     }
 
-    /// Capacity for all characters. Far ones may share poses. `walls` is the size of the picture, if
-    /// it has walls.
+    /// Capacity for all characters. Far ones may share poses. `walls` is the size of a picture with
+    /// walls.
     pub(crate) fn capacity(
         &self,
         shares_poses: bool,

@@ -6,8 +6,9 @@ fn place(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {
     if at < 3 {
         return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1);
     }
-    let corner = array(vec2u(0, 0), vec2u(1, 0), vec2u(1, 1), vec2u(0, 0), vec2u(1, 1), vec2u(0, 1))[at - 3];
-    return clip_from_world * vec4f(f32(corner.x) * 4 - 2.6, f32(corner.y) * 1.7, 0.2, 1);
+    let corners = array(vec2f(0, 0), vec2f(1, 0), vec2f(1, 1), vec2f(0, 1));
+    let corner = corners[array(0, 1, 2, 0, 2, 3)[at - 3]];
+    return clip_from_world * vec4f(corner.x * 4 - 2.6, corner.y * 1.7, 0.2, 1);
 }
 
 @fragment

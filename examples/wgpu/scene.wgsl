@@ -18,7 +18,9 @@ fn place(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: 
     let side = select(-1.0, 1.0, vertex >= 18);
     let at = vec3f(side, corner.x * side, corner.y);
     let turned = array(vec3u(0, 1, 2), vec3u(2, 0, 1), vec3u(1, 2, 0))[(vertex / 6) % 3];
-    let centre = array(vec3f(0, -1, 0), vec3f(-6.6, 0.8, 0), vec3f(6.4, 0.5, 1.5), vec3f(1, 1.2, -0.85))[instance];
+    let centres = array(
+        vec3f(0, -1, 0), vec3f(-6.6, 0.8, 0), vec3f(6.4, 0.5, 1.5), vec3f(1, 1.2, -0.85));
+    let centre = centres[instance];
     let size = array(vec3f(40, 1, 40), vec3f(0.8), vec3f(0.5), vec3f(3.2, 1.2, 0.1))[instance];
     let normal = vec3f(side, 0, 0);
     let world = centre + vec3f(at[turned.x], at[turned.y], at[turned.z]) * size;
