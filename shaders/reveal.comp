@@ -1,6 +1,6 @@
-// Stage reveal: one workgroup for each chunk of members. It tests the instances that late views show
-// or hold back against depth, and turns the choices of the stage cull into those of the instances
-// that are revealed. It notes for the next frame which instances the views see.
+// Stage reveal: one workgroup for each chunk of members. It tests the instances that late views
+// show or hold back against depth, and turns the choices of the stage cull into those of the
+// instances that are revealed. It notes for the next frame which instances the views see.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require

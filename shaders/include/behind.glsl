@@ -6,9 +6,9 @@
 const uint HIDDEN = 34u, HELD = 35u, COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
 // See GpuCullView.
 const uint VIEW_BEHIND = 8u, VIEW_LATE = 32u;
-// Words of a chunk and a late view, before the choices, in reverse order: a bit for each member that
-// the view saw in the last frame, and for each that was hidden. They may be those of other members,
-// and only decide when instances are drawn.
+// Words of a chunk and a late view, before the choices, in reverse order: a bit for each member
+// that the view saw in the last frame, and for each that was hidden. They may be those of other
+// members, and only decide when instances are drawn.
 const uint SEEN_WORDS = 4u;
 
 // The number of views of the frame.

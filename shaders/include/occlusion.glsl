@@ -34,8 +34,8 @@ bool covered(const uint at, const uint level, const uvec2 low, const uvec2 high,
     return true;
 }
 
-// True if a rectangle of pixels is hidden, with the depth of its nearest point. `least_w` is a bound
-// of the points in it, and `rounding` that of the products with the four rows.
+// True if a rectangle of pixels is hidden, with the depth of its nearest point. `least_w` is a
+// bound of the points in it, and `rounding` that of the products with the four rows.
 bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
                      const vec4 rounding) {
     // Nothing bounds the picture of what reaches behind the eye.

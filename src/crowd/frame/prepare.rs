@@ -69,8 +69,8 @@ impl Frame<'_> {
     /// - [`Error::Capacity`] for more pixels of depth than
     ///   [`Capacity::depth_pixels`](crate::Capacity::depth_pixels).
     /// - [`Error::At`], with the index of the depth and the reason: [`Error::NotFound`] if its view
-    ///   or eye does not exist; [`Error::Argument`] if it is inconsistent, or for the same eye as an
-    ///   earlier one.
+    ///   or eye does not exist; [`Error::Argument`] if it is inconsistent, or for the same eye as
+    ///   an earlier one.
     ///
     /// # Safety
     /// That of [`Self::record_prepare`], and of the images:
