@@ -128,7 +128,7 @@ impl Site {
             }
         }
         // In a street that is in the middle, or between the two that are.
-        let middle_m = if blocks as u32 % 2 == 0 {
+        let middle_m = if (blocks as u32).is_multiple_of(2) {
             0.0
         } else {
             0.5 * cell_m
