@@ -2,7 +2,7 @@
 //! It then creates a pass in which throng draws the people, without those behind the wall. Writes
 //! `vk_graph.png`.
 
-use naga::valid::Validator;
+use naga::valid::{Capabilities, Validator};
 use std::{error::Error, sync::Arc, sync::Mutex, sync::PoisonError};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh};
@@ -152,12 +152,15 @@ fn compatible(device: &Device) -> Result<(vk::RenderPass, PassDesc<'static>), Bo
     let subpasses = [subpass.depth_stencil_attachment(&depth)];
     let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
     let depth = Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE;
+    let memory = Access::MEMORY_READ | Access::MEMORY_WRITE;
+    let color = Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE;
     let dependencies = [vk::SubpassDependency::default()
         .src_subpass(vk::SUBPASS_EXTERNAL)
-        .src_stage_mask(Stages::ALL_COMMANDS)
-        .src_access_mask(Access::MEMORY_READ | Access::MEMORY_WRITE)
+        .dependency_flags(vk::DependencyFlags::BY_REGION)
+        .src_stage_mask(Stages::ALL_COMMANDS | Stages::COLOR_ATTACHMENT_OUTPUT | tests)
+        .src_access_mask(memory | Access::COLOR_ATTACHMENT_WRITE | depth)
         .dst_stage_mask(Stages::VERTEX_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT | tests)
-        .dst_access_mask(Access::SHADER_READ | Access::COLOR_ATTACHMENT_WRITE | depth)];
+        .dst_access_mask(Access::SHADER_READ | color | Access::DEPTH_STENCIL_ATTACHMENT_READ)];
     let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
     let info = info.dependencies(&dependencies);
     // SAFETY: all pointers of `info` are valid, and the device supports the formats.
@@ -170,7 +173,7 @@ fn compatible(device: &Device) -> Result<(vk::RenderPass, PassDesc<'static>), Bo
 /// vk-graph's own pipeline, which draws a sky.
 fn sky(device: &Device) -> Result<GraphicsPipeline, Box<dyn Error>> {
     let module = naga::front::wgsl::parse_str(include_str!("sky.wgsl"))?;
-    let info = Validator::new(Default::default(), Default::default()).validate(&module)?;
+    let info = Validator::new(Default::default(), Capabilities::IMMEDIATES).validate(&module)?;
     let spirv = naga::back::spv::write_vec(&module, &info, &Default::default(), None)?;
     let shaders = ["place", "shade"].map(|it| Shader::from_spirv(&spirv[..]).entry_name(it));
     let info = GraphicsPipelineInfo::builder().cull_mode(vk::CullModeFlags::NONE);

@@ -27,7 +27,7 @@ impl Show {
         let map = texture(gpu.device(), DEPTH, 2048, 2048);
         let scene = Scene::new(gpu.device(), &map, format);
         // With space for depth of any window.
-        let capacity = Capacity { depth_pixels: 3840 * 2160, ..Capacity::new(2) };
+        let capacity = Capacity { depth_pixels: 3840 * 2160, ..Default::default() };
         let desc = CrowdDesc { frames_in_flight: 3, capacity, ..Default::default() };
         let mut crowd = Crowd::new(&gpu, &desc)?;
         crowd.set_shadow_map(map.texture(), false)?;
