@@ -19,7 +19,7 @@ const FRAME_S: f64 = 1.0 / 60.0;
 /// The most people with palettes of their own.
 const FULL_PALETTES: usize = 16_384;
 
-/// What is left out because something hides it.
+/// The kinds of hiding that leave people out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
@@ -62,7 +62,7 @@ pub(crate) struct Scene {
     hides: Hides,
     /// The houses, with the pass and the image of their depth.
     houses: Option<(Crowd, PassId, DepthImage)>,
-    /// What people and shadows are drawn into, with their passes.
+    /// The targets of people and shadows, with their passes.
     drawn: Option<(Target, PassId, DepthImage, PassId)>,
     frame: u32,
 }

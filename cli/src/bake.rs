@@ -214,7 +214,8 @@ pub(crate) fn tell(
     )?;
     let levels = character.levels().map(|level| {
         let triangles = grouped(level.triangles as u64);
-        format!("{triangles} (error {:.1} mm)", level.error_m * 1000.0)
+        let (error_mm, cover) = (level.error_m * 1000.0, level.cover * 100.0);
+        format!("{triangles} (error {error_mm:.1} mm, covers {cover:.0} %)")
     });
     let levels: Vec<String> = levels.collect();
     if !levels.is_empty() {

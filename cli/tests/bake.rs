@@ -80,9 +80,9 @@ fn levels_are_kept_made_or_left_out() {
         (levels.levels().map(|level| level.triangles).collect(), said)
     };
     let (kept, said): (Vec<usize>, _) = bake(&[]);
-    assert_eq!(kept, [3434, 1688, 694, 292, 144]);
-    let line = "\n  5 coarser levels of triangles: 3,434 (error 13.4 mm), 1,688 (error 22.0 mm), \
-                694 (error 57.7 mm), 292 (error 93.9 mm), 144 (error 220.5 mm)\n";
+    assert_eq!(kept, [3418, 1688, 228, 146, 74, 38, 24]);
+    let line = "\n  7 coarser levels of triangles: 3,418 (error 13.4 mm, covers 100 %), \
+                1,688 (error 22.0 mm, covers 99 %), 228 (error 49.8 mm, covers 100 %), ";
     assert!(said.contains(line), "{said}");
     let (none, _) = bake(&["--levels", "off"]);
     assert!(none.is_empty());
@@ -96,7 +96,11 @@ fn options_reach_the_importer() {
     let file = crate::made::write(&folder);
     let out = folder.join("out.throng");
     let bake = |args: &[&str]| {
-        ok(&[&["bake", &text(&file), &text(&out)], args].concat());
+        ok(&[
+            &["bake", &text(&file), &text(&out), "--levels", "off"],
+            args,
+        ]
+        .concat());
         Character::load_file(&out, &Default::default()).unwrap()
     };
     let options = ImportOptions {

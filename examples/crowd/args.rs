@@ -106,8 +106,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "on")]
     pub(crate) levels: OnOff,
 
-    /// Puts houses among the people. They are drawn first, and whoever they hide is neither posed
-    /// nor drawn, if the GPU decides who is drawn.
+    /// Puts houses among the people. They are drawn first, and people whom they hide are neither
+    /// posed nor drawn, if the GPU decides who is drawn.
     #[arg(long)]
     pub(crate) walls: bool,
 

@@ -3,7 +3,7 @@
 use std::f32::consts::TAU;
 
 use throng::glam::{Vec2, Vec3};
-use throng::import::RawCharacter;
+use throng::import::{RawCharacter, RawPrimitive};
 
 use super::Result;
 
@@ -120,6 +120,29 @@ impl Ring {
         let size = |ring: &Self| 0.5 * (ring.half_x + 0.5 * (ring.front_z - ring.back_z));
         Vec2::new(next.y - self.y, size(self) - size(next)).normalize_or(Vec2::X)
     }
+
+    /// The strongest `count` influences of its point, with weights that sum to 1.
+    fn influences(&self, at: Vec3, followed: &Followed, count: usize) -> Vec<(usize, f32)> {
+        // Left is +X.
+        let left = 0.5 + 0.5 * at.x / self.half_x.max(1e-6);
+        let sides = [self.leg * left, self.leg * (1.0 - left)];
+        let own = followed.own.iter();
+        let own = own.map(|(joint, weight)| (*joint, weight * (1.0 - self.leg)));
+        let mut all: Vec<_> = own.chain(followed.legs.into_iter().zip(sides)).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.resize(count, (0, 0.0));
+        let sum: f32 = all.iter().map(|(_, weight)| weight).sum();
+        all.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        all
+    }
+}
+
+/// Joints of the mannequin that a garment follows.
+struct Followed {
+    /// With their weights.
+    own: Vec<(usize, f32)>,
+    /// Left and right.
+    legs: [usize; 2],
 }
 
 impl Garment {
@@ -131,69 +154,120 @@ impl Garment {
         };
         let own = self.joints.iter();
         let own = own.map(|(name, weight)| Ok((joint(name)?, *weight)));
-        let own: Vec<(usize, f32)> = own.collect::<Result<_>>()?;
-        let legs = [joint("LeftUpperLeg")?, joint("RightUpperLeg")?];
-        let [primitive] = &mut raw.primitives[..] else {
-            return Err("the mannequin has another number of primitives".into());
+        let followed = Followed {
+            own: own.collect::<Result<_>>()?,
+            legs: [joint("LeftUpperLeg")?, joint("RightUpperLeg")?],
         };
-        let first = primitive.positions.len();
-        let slopes = self.rings.windows(2).map(|pair| pair[0].slope(&pair[1]));
-        let slopes: Vec<Vec2> = slopes.collect();
-        for (strip, pair) in self.rings.windows(2).enumerate() {
-            // Vertices of neighbouring strips have the same normal if the edge is smooth.
-            let beside = [strip.checked_sub(1), Some(strip + 1)];
-            for (ring, beside) in pair.iter().zip(beside) {
-                let beside = beside.and_then(|strip| slopes.get(strip));
-                let beside = beside.filter(|slope| slope.dot(slopes[strip]) > SMOOTH_COSINE);
-                let slope = slopes[strip] + beside.copied().unwrap_or_default();
-                for corner in 0..CORNERS {
-                    let (at, away) = ring.at(corner);
-                    let normal = (away * slope.x).extend(slope.y);
-                    let normal = Vec3::new(normal.x, normal.z, normal.y).normalize_or(Vec3::Y);
-                    // Left is +X.
-                    let left = 0.5 + 0.5 * at.x / ring.half_x.max(1e-6);
-                    let sides = [ring.leg * left, ring.leg * (1.0 - left)];
-                    let of_joints = own.iter().map(|(joint, w)| (*joint, w * (1.0 - ring.leg)));
-                    let mut influences: Vec<_> =
-                        of_joints.chain(legs.into_iter().zip(sides)).collect();
-                    influences.resize(primitive.influences_per_vertex, (0, 0.0));
-                    for (joint, weight) in influences {
-                        primitive.joints.push(joint as u32);
-                        primitive.weights.push(weight);
-                    }
-                    primitive.positions.push(at);
-                    primitive.normals.push(normal);
-                    let [r, g, b] = color;
-                    primitive.colors.push([r, g, b, self.tint]);
-                }
-            }
-        }
-        primitive.indices.extend(self.triangles(first, 1));
+        let [r, g, b] = color;
+        let color = [r, g, b, self.tint];
+        let Some((primitive, far)) = raw.primitives.split_first_mut() else {
+            return Err("the mannequin has no primitive".into());
+        };
+        let rings: Vec<&Ring> = self.rings.iter().collect();
+        let first = add_vertices(primitive, &rings, &followed, color);
+        primitive.indices.extend(triangles(&rings, first, 1));
         for level in &mut primitive.levels {
-            let is_fine = level.indices.len() / 3 >= FINE_TRIANGLES;
-            let step = if is_fine { 1 } else { COARSE };
-            level.indices.extend(self.triangles(first, step));
+            let step = match level.indices.len() / 3 {
+                // The level is a mesh of its own.
+                0 => continue,
+                FINE_TRIANGLES.. => 1,
+                _ => COARSE,
+            };
+            level.indices.extend(triangles(&rings, first, step));
+        }
+        // Far away, the outline is enough, and at last the colour.
+        let outline = self.outline();
+        let last = far.len().saturating_sub(1);
+        for (number, primitive) in far.iter_mut().enumerate() {
+            let covered = primitive.colors.iter_mut().zip(&primitive.positions);
+            let covered = covered.filter(|(_, at)| self.covers(**at));
+            covered.for_each(|(old, _)| *old = color);
+            if number < last {
+                let first = add_vertices(primitive, &outline, &followed, color);
+                let levels = primitive.levels.iter_mut();
+                let own = levels.filter(|level| !level.indices.is_empty());
+                own.for_each(|level| level.indices.extend(triangles(&outline, first, COARSE)));
+            }
         }
         Ok(())
     }
 
-    /// The triangles between every `step`th corner of the rings.
-    fn triangles(&self, first: usize, step: usize) -> impl Iterator<Item = u32> + '_ {
-        let strips = self.rings.windows(2).enumerate();
-        let quads = strips.flat_map(move |(strip, pair)| {
-            let is_point = [pair[0].half_x == 0.0, pair[1].half_x == 0.0];
-            let corners = (0..CORNERS).step_by(step);
-            corners.map(move |corner| (strip, is_point, corner))
+    /// The lowest, the widest and the highest ring.
+    fn outline(&self) -> Vec<&Ring> {
+        let numbered = || self.rings.iter().enumerate();
+        let widest = numbered().max_by(|a, b| a.1.half_x.total_cmp(&b.1.half_x));
+        let widest = widest.map(|(number, _)| number);
+        let chosen = numbered().filter(|(number, _)| {
+            [Some(0), widest, self.rings.len().checked_sub(1)].contains(&Some(*number))
         });
-        quads.flat_map(move |(strip, is_point, corner)| {
-            let vertex = move |ring: usize, corner: usize| {
-                (first + (2 * strip + ring) * CORNERS + corner % CORNERS) as u32
-            };
-            let [a, b] = [vertex(0, corner), vertex(0, corner + step)];
-            let [c, d] = [vertex(1, corner), vertex(1, corner + step)];
-            let lower = (!is_point[0]).then_some([a, d, b]);
-            let upper = (!is_point[1]).then_some([a, c, d]);
-            [lower, upper].into_iter().flatten().flatten()
+        chosen.map(|(_, ring)| ring).collect()
+    }
+
+    /// True if it hides a point of the mannequin at rest.
+    fn covers(&self, at: Vec3) -> bool {
+        let mut pairs = self.rings.windows(2);
+        pairs.any(|pair| {
+            let [low, high] = [&pair[0], &pair[1]];
+            let half_x = low.half_x.max(high.half_x);
+            let [front_z, back_z] = [low.front_z.max(high.front_z), low.back_z.min(high.back_z)];
+            (low.y..=high.y).contains(&at.y)
+                && at.x.abs() <= half_x
+                && (back_z..=front_z).contains(&at.z)
         })
     }
+}
+
+/// Adds the vertices of all strips. Returns the number of the first.
+fn add_vertices(
+    primitive: &mut RawPrimitive,
+    rings: &[&Ring],
+    followed: &Followed,
+    color: [f32; 4],
+) -> usize {
+    let first = primitive.positions.len();
+    let slopes = rings.windows(2).map(|pair| pair[0].slope(pair[1]));
+    let slopes: Vec<Vec2> = slopes.collect();
+    for (strip, pair) in rings.windows(2).enumerate() {
+        // Vertices of neighbouring strips have the same normal if the edge is smooth.
+        let beside = [strip.checked_sub(1), Some(strip + 1)];
+        for (ring, beside) in pair.iter().zip(beside) {
+            let beside = beside.and_then(|strip| slopes.get(strip));
+            let beside = beside.filter(|slope| slope.dot(slopes[strip]) > SMOOTH_COSINE);
+            let slope = slopes[strip] + beside.copied().unwrap_or_default();
+            for corner in 0..CORNERS {
+                let (at, away) = ring.at(corner);
+                let normal = (away * slope.x).extend(slope.y);
+                let normal = Vec3::new(normal.x, normal.z, normal.y).normalize_or(Vec3::Y);
+                let influences = ring.influences(at, followed, primitive.influences_per_vertex);
+                for (joint, weight) in influences {
+                    primitive.joints.push(joint as u32);
+                    primitive.weights.push(weight);
+                }
+                primitive.positions.push(at);
+                primitive.normals.push(normal);
+                primitive.colors.push(color);
+            }
+        }
+    }
+    first
+}
+
+/// The triangles between every `step`th corner of the rings.
+fn triangles(rings: &[&Ring], first: usize, step: usize) -> impl Iterator<Item = u32> {
+    let strips = rings.windows(2).enumerate();
+    let quads = strips.flat_map(move |(strip, pair)| {
+        let is_point = [pair[0].half_x == 0.0, pair[1].half_x == 0.0];
+        let corners = (0..CORNERS).step_by(step);
+        corners.map(move |corner| (strip, is_point, corner))
+    });
+    quads.flat_map(move |(strip, is_point, corner)| {
+        let vertex = move |ring: usize, corner: usize| {
+            (first + (2 * strip + ring) * CORNERS + corner % CORNERS) as u32
+        };
+        let [a, b] = [vertex(0, corner), vertex(0, corner + step)];
+        let [c, d] = [vertex(1, corner), vertex(1, corner + step)];
+        let lower = (!is_point[0]).then_some([a, d, b]);
+        let upper = (!is_point[1]).then_some([a, c, d]);
+        [lower, upper].into_iter().flatten().flatten()
+    })
 }

@@ -32,9 +32,11 @@ impl<'a> Measure<'a> {
     /// Prepares to measure this number of clips.
     pub(crate) fn new(character: &'a Character, clips: usize) -> Result<Self> {
         let wanted = (VERTICES / clips.max(1)).max(200);
-        let stride = character.vertex_count().div_ceil(wanted).max(1);
+        // Meshes for far away stand out, and have no triangles at full detail.
         let all = character.primitives().iter().enumerate();
+        let all = all.filter(|(_, primitive)| !primitive.indices.is_empty());
         let all = all.flat_map(|(p, primitive)| (0..primitive.vertex_count()).map(move |v| (p, v)));
+        let stride = all.clone().count().div_ceil(wanted).max(1);
         Ok(Self {
             character,
             animator: Animator::new(character)?,

@@ -203,9 +203,9 @@ impl Kind {
         for (garment, color) in self.wears {
             garment.add(&mut raw, *color)?;
         }
-        // The errors that the mannequin states are those of its own shape.
+        // The figures that the mannequin states are those of its own shape.
         let levels = raw.primitives.iter_mut().flat_map(|part| &mut part.levels);
-        levels.for_each(|level| level.error_m = None);
+        levels.for_each(|level| (level.error_m, level.cover) = (None, None));
         Ok(raw.build(&ImportOptions::default())?.character)
     }
 

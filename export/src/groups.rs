@@ -3,7 +3,7 @@
 use super::omissions::{Omission, Omissions};
 use std::collections::HashMap;
 use throng::character::Character;
-use throng::mesh::Primitive;
+use throng::mesh::{MeshLevel, Primitive};
 
 /// Primitives that become one mesh.
 #[derive(Debug)]
@@ -25,7 +25,9 @@ pub(super) fn of<'a>(character: &'a Character, omissions: &mut Omissions) -> Vec
     let mut without = 0;
     for (index, primitive) in character.primitives().iter().enumerate() {
         if primitive.indices.is_empty() {
-            without += 1;
+            // A file has the full level alone, of which a mesh for far away has none.
+            let is_level = |level: &MeshLevel| !level.indices.is_empty();
+            without += usize::from(!primitive.levels.iter().any(is_level));
             continue;
         }
         let (part, name) = (&*primitive.part, mesh_name(primitive));

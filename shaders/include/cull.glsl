@@ -83,7 +83,9 @@ bool too_small(const View view, const Actor actor, const float squared) {
 // view had of the instance.
 uint level_of(const View view, const vec2 per_error, const Actor actor, const float squared,
               const uint character, const uint last) {
-    uint coarsest = work[character + 2u] - 1u;
+    // An instance that hides parts keeps to the levels that have parts.
+    uint counts = work[character + 2u];
+    uint coarsest = ((actor.flags & ACTOR_HIDES) != 0u ? counts >> 16 : counts & 0xffffu) - 1u;
     if (view.fixed_level != 0u) {
         return min(view.fixed_level - 1u, coarsest);
     }

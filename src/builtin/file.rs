@@ -30,6 +30,8 @@ pub(super) struct File {
     weights: Vec<f32>,
     indices: Vec<u16>,
     levels: Vec<Level>,
+    /// The coarser levels after `levels`.
+    far: Vec<Far>,
     clips: Vec<Clip>,
 }
 
@@ -44,6 +46,16 @@ struct Level {
     indices: Vec<u16>,
     rigid: bool,
     error_m: f32,
+    cover: f32,
+}
+
+/// A level with vertices of its own, each of which follows one joint.
+struct Far {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    colors: Vec<[f32; 4]>,
+    joints: Vec<u8>,
+    level: Level,
 }
 
 struct Clip {
@@ -57,10 +69,12 @@ struct Clip {
 
 save_structs! {
     File {
-        joints, positions, normals, paints, painted, influences, weights, indices, levels, clips,
+        joints, positions, normals, paints, painted, influences, weights, indices, levels, far,
+        clips,
     }
     Joint { name, parent, rest, inverse_bind }
-    Level { indices, rigid, error_m }
+    Level { indices, rigid, error_m, cover }
+    Far { positions, normals, colors, joints, level }
     Clip { name, times_s, hips, rotations }
 }
 
@@ -77,7 +91,7 @@ impl From<File> for RawCharacter {
             inverse_bind: inverse_bind.map(|m| Mat4::from_cols_array(&m)).collect(),
         };
         let paint = |index: &u8| file.paints.get(usize::from(*index)).copied();
-        let primitive = RawPrimitive {
+        let mut primitive = RawPrimitive {
             name: "Mannequin".into(),
             skin: Some(0),
             material: Some(0),
@@ -88,13 +102,37 @@ impl From<File> for RawCharacter {
             joints: file.influences.into_iter().map(u32::from).collect(),
             weights: file.weights,
             indices: wide(&file.indices),
-            levels: file.levels.into_iter().map(level).collect(),
+            levels: file.levels.iter().map(level).collect(),
             ..RawPrimitive::default()
         };
+        let (near, far) = (primitive.levels.len(), &file.far);
+        primitive
+            .levels
+            .extend(far.iter().map(|far| empty(&far.level)));
+        let own = (0..).zip(far).map(|(number, of)| {
+            let levels = file.levels.iter().chain(far.iter().map(|far| &far.level));
+            let mut levels: Vec<RawLevel> = levels.map(empty).collect();
+            levels[near + number] = level(&of.level);
+            RawPrimitive {
+                name: "far".into(),
+                skin: Some(0),
+                material: Some(0),
+                colors: of.colors.clone(),
+                positions: of.positions.clone(),
+                normals: of.normals.clone(),
+                influences_per_vertex: 1,
+                joints: of.joints.iter().copied().map(u32::from).collect(),
+                weights: vec![1.0; of.joints.len()],
+                levels,
+                ..RawPrimitive::default()
+            }
+        });
+        let primitives: Vec<RawPrimitive> = own.collect();
+        let primitives = [primitive].into_iter().chain(primitives);
         Self {
             nodes: file.joints.into_iter().map(node).collect(),
             skins: vec![skin],
-            primitives: vec![primitive],
+            primitives: primitives.collect(),
             animations: file.clips.into_iter().map(animation).collect(),
             ..Self::default()
         }
@@ -114,11 +152,21 @@ fn node(joint: Joint) -> RawNode {
     }
 }
 
-fn level(level: Level) -> RawLevel {
+fn level(level: &Level) -> RawLevel {
     RawLevel {
         indices: wide(&level.indices),
         rigid: level.rigid,
         error_m: Some(level.error_m),
+        ..empty(level)
+    }
+}
+
+/// A level at which a primitive is not drawn.
+fn empty(level: &Level) -> RawLevel {
+    RawLevel {
+        error_m: Some(0.0),
+        cover: Some(level.cover),
+        ..RawLevel::default()
     }
 }
 

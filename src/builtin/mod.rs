@@ -6,7 +6,7 @@
 //! - the clips `Idle`, `Walk`, `Run` and `Wave`, which all loop,
 //! - gaits of 1.2 m/s for `Walk` and 3.1 m/s for `Run`, at which the feet do not slide,
 //! - the mask `upper body`, and the sockets `left hand`, `right hand` and `head`,
-//! - five coarser levels of detail, down to 144 triangles,
+//! - seven coarser levels of detail, down to 24 triangles,
 //! - a single part with vertex colours. The shirt is nearly white, so an instance's tint is most
 //!   visible there.
 //!

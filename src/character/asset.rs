@@ -267,7 +267,8 @@ impl Character {
         find("clip", self.clip_names(), name)
     }
 
-    /// The number of vertices of one instance, over all primitives.
+    /// The number of vertices of one instance, over all primitives. Those that only coarser levels
+    /// of detail draw count as well.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.model
@@ -277,7 +278,7 @@ impl Character {
             .sum()
     }
 
-    /// The number of triangles of one instance, over all primitives.
+    /// The number of triangles of one instance at full detail, over all primitives.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
         self.model

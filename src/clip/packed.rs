@@ -29,7 +29,7 @@ pub struct ClipOptions {
     /// The error is the distance of a point from where the file's curves put it, at any time. It is
     /// measured in model space, with the errors of all joints above, at
     ///
-    /// - every vertex, with its weights and the morph weights at rest;
+    /// - every vertex of full detail, with its weights and the morph weights at rest;
     /// - the outermost positions to which morph weights from 0 to 1 can move vertices;
     /// - six points around each joint, 3 cm away along its axes in both directions. Points between
     ///   them are off by no more than the worst of the six;

@@ -185,7 +185,13 @@ impl Probes {
                 positions[*vertex as usize] += *delta * weight.rest;
             }
         }
-        for (vertex, position) in positions.iter().enumerate() {
+        // Meshes for far away have larger errors of their own.
+        let near = if primitive.is_far() {
+            0
+        } else {
+            positions.len()
+        };
+        for (vertex, position) in positions[..near].iter().enumerate() {
             for (entry, weight) in primitive.influences(vertex) {
                 let entry = &entries[entry];
                 let point = entry.inverse_bind.transform_point3(*position);
@@ -249,7 +255,8 @@ impl Probes {
                 own.add(influence.point / influence.weight, false);
             }
         }
-        for primitive in &model.primitives {
+        let near = model.primitives.iter();
+        for primitive in near.filter(|primitive| !primitive.is_far()) {
             let entries = &model.palette[model.palette_range(primitive)];
             for (vertex, morphed) in morphed(primitive) {
                 let influences = primitive.influences(vertex);

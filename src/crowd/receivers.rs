@@ -1,4 +1,4 @@
-//! What receives the shadows of a light.
+//! The surfaces that receive the shadows of a light.
 
 use crate::error::{Error, Result, expect, expect_in, expect_index};
 use glam::Vec4;
@@ -47,7 +47,8 @@ pub struct Receivers {
 }
 
 impl Receivers {
-    /// Those of the camera with this index, for the built-in shading with its usual bias.
+    /// The receivers that the camera with this index sees, for the built-in shading with its usual
+    /// bias.
     #[must_use]
     pub fn of(view: u32) -> Self {
         Self {

@@ -559,11 +559,11 @@ pub(crate) struct GpuOcclusion {
     /// Rows of the matrix from world space to pixels of the pyramid in x and y, depth with its sign
     /// in the pyramid, and w. All but w are divided by it.
     pub rows: [[f32; 4]; 4],
-    /// How far rounding can move the products with these rows: per metre of the point's
+    /// A bound of the rounding of products with these rows: per metre of the point's
     /// coordinates, and in any case.
     pub per_metre: [f32; 4],
     pub always: [f32; 4],
-    /// What the rows without translation make of three directions in world space, which are
+    /// The products of the rows without translation with three directions in world space, which are
     /// perpendicular to each other: right, down and forward.
     pub edges: [[f32; 4]; 3],
     /// The last pixel.

@@ -107,7 +107,7 @@ pub struct GeometryReport {
     pub merged_vertices: u64,
     /// The number of vertices left out, because no triangle uses them.
     pub unused_vertices: u64,
-    /// The number of vertices that are left.
+    /// The number of vertices that are left, without those of coarser levels of detail alone.
     pub vertices: u64,
     /// The number of shaded vertices in the file's order, after merging.
     ///
@@ -127,8 +127,10 @@ pub struct GeometryReport {
 impl GeometryReport {
     fn of(character: &Character) -> Self {
         let (draws, shaded) = character.drawing();
+        let near = character.primitives().iter();
+        let near = near.filter(|primitive| !primitive.is_far());
         Self {
-            vertices: character.vertex_count() as u64,
+            vertices: near.map(|primitive| primitive.vertex_count() as u64).sum(),
             file_shaded_vertices: shaded,
             shaded_vertices: shaded,
             draws,

@@ -217,6 +217,9 @@ pub struct RawLevel {
     /// `None`: it is measured. A known error must cover all animations, so set it to `None` if you
     /// add some.
     pub error_m: Option<f32>,
+    /// The area that the character covers, see
+    /// [`LevelInfo::cover`](crate::character::LevelInfo::cover). `None`: it is measured.
+    pub cover: Option<f32>,
 }
 
 impl RawPrimitive {

@@ -96,6 +96,11 @@ fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
         numbers: Vec::with_capacity(primitives.len()),
     };
     for primitive in primitives {
+        // It replaces all parts, and no instance hides it.
+        if primitive.is_far() {
+            atoms.numbers.push(usize::MAX);
+            continue;
+        }
         let next = atoms.list.len();
         let number = *known
             .entry((&primitive.part, &primitive.name))

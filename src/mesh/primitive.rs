@@ -119,7 +119,8 @@ pub struct Primitive {
     pub first_weight: Id<MorphWeight>,
     /// Three per triangle, counter-clockwise seen from the front in the rest pose.
     ///
-    /// Triangles that the rest pose flips have already been corrected, one by one.
+    /// Triangles that the rest pose flips have already been corrected, one by one. Empty for a mesh
+    /// that only a coarser level of detail draws.
     pub indices: Vec<u32>,
     /// Coarser levels of detail, finest first, without the full level that `indices` are.
     ///
@@ -136,6 +137,13 @@ impl Primitive {
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
+    }
+
+    /// True for a mesh of the whole character that is drawn at one of the coarsest levels of detail
+    /// alone, in place of all other primitives. Its full level has no triangles.
+    pub(crate) fn is_far(&self) -> bool {
+        let mut levels = self.levels.iter();
+        self.indices.is_empty() && levels.any(|level| !level.indices.is_empty())
     }
 
     /// The joints that move one vertex: (index into the palette range, weight in 0..=1).
@@ -189,6 +197,10 @@ pub(crate) fn even_levels(primitives: &mut [Primitive]) {
 ///
 /// A primitive's vertices are ordered so that each level uses a prefix of them. The coarsest
 /// level's vertices come first.
+///
+/// The coarsest levels of a character may be meshes of their own, see
+/// [`Character::with_levels`](crate::character::Character::with_levels). Each of these is a
+/// primitive that has triangles at its level alone, where the other primitives have none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MeshLevel {
     /// Three per triangle, like [`Primitive::indices`](crate::mesh::Primitive::indices).
@@ -199,19 +211,33 @@ pub struct MeshLevel {
     pub vertices: u32,
     /// True if each vertex follows its strongest joint alone at this level.
     pub rigid: bool,
-    /// The largest distance in metres between a vertex of the full primitive and the surface of
-    /// this level.
+    /// The largest distance in metres between the surfaces of the full primitive and of this level:
+    /// from each vertex of the full primitive to the level, and from points of the level's
+    /// triangles to the full primitive. For a mesh of its own, the full primitive is the whole
+    /// character.
     ///
     /// Skinning is linear blending. It covers poses of each of the character's clips, blends of two
     /// clips, and any sum of morph targets with weights in 0..=1, or beyond if clips drive them
     /// further. IK and springs can exceed it. It is measured at a selection of frames and enlarged
     /// by a tenth. 0 only if the level is the full one.
     pub error_m: f32,
+    /// The area that the whole character covers at this level, see
+    /// [`LevelInfo::cover`](crate::character::LevelInfo::cover).
+    pub cover: f32,
 }
 
 impl MeshLevel {
     /// The largest number of coarser levels of a primitive that crowds draw.
     pub(crate) const MAX_COUNT: usize = 7;
+
+    /// The number of vertices that drawing it needs.
+    pub(crate) fn drawn_vertices(&self) -> u32 {
+        if self.indices.is_empty() {
+            0
+        } else {
+            self.vertices
+        }
+    }
 
     /// The error of a level before it is measured.
     pub(crate) const UNMEASURED_M: f32 = f32::INFINITY;

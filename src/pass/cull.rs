@@ -53,9 +53,9 @@ const LATE: [(&str, &[u32], bool); 4] = [
 #[derive(Debug)]
 pub(crate) struct CullPass {
     all: ComputePass,
-    /// Those of [`BEHIND`], and the same for views with several eyes.
+    /// The stages of [`BEHIND`], and the same for views with several eyes.
     behind: Option<ComputePass>,
-    /// Those of [`LATE`], with the layouts of `behind`.
+    /// The stages of [`LATE`], with the layouts of `behind`.
     late: Option<ComputePass>,
 }
 

@@ -196,7 +196,7 @@ impl Character {
     }
 }
 
-/// What steps of a clip are measured for.
+/// The reason for measuring steps of a clip.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
     error_m: f32,

@@ -8,9 +8,12 @@ use throng::import::{Imported, RawCharacter};
 
 const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 
+/// The mannequin at full detail.
 fn mannequin() -> Imported {
-    RawCharacter::mannequin()
-        .build(&throng::import::ImportOptions::curves_only())
+    let mut raw = RawCharacter::mannequin();
+    raw.primitives.truncate(1);
+    raw.primitives[0].levels.clear();
+    raw.build(&throng::import::ImportOptions::curves_only())
         .expect("the built-in character is valid")
 }
 

@@ -1,8 +1,10 @@
 //! Levels of detail: their order, and that their errors hold in poses that were not measured.
 
 use crate::reference::rng::Rng;
+use crate::reference::surface::Shape;
 use crate::reference::sweep::is_thorough;
 use crate::reference::words::Says;
+use std::collections::BTreeMap;
 use throng::builtin;
 use throng::character::{Character, LevelInfo};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
@@ -14,29 +16,8 @@ use throng::skeleton::Transform;
 /// Rounding of 32-bit positions in metres, relative to a character's size.
 const ROUNDING: f32 = 2e-6;
 
-/// The nearest point of a triangle, by a search over its faces, edges and corners.
-pub(crate) fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
-    let [a, b, c] = corners;
-    let normal = (b - a).cross(c - a);
-    let inside = |p: Vec3, q: Vec3| (q - p).cross(point - p).dot(normal) >= 0.0;
-    if normal.length_squared() > 0.0 && inside(a, b) && inside(b, c) && inside(c, a) {
-        return (point - a).dot(normal.normalize()).abs();
-    }
-    let to_edge = |p: Vec3, q: Vec3| {
-        let along = q - p;
-        let length = along.length_squared();
-        let at = if length > 0.0 {
-            (point - p).dot(along) / length
-        } else {
-            0.0
-        };
-        point.distance(p + along * at.clamp(0.0, 1.0))
-    };
-    to_edge(a, b).min(to_edge(b, c)).min(to_edge(c, a))
-}
-
 /// A random pose: one clip at any time, a blend of two, or an additive clip on the rest pose.
-fn random_pose(character: &Character, rng: &mut Rng) -> Vec<Affine3A> {
+pub(crate) fn random_pose(character: &Character, rng: &mut Rng) -> Vec<Affine3A> {
     let skeleton = character.skeleton();
     let clips = character.clips();
     let local = |rng: &mut Rng| {
@@ -79,7 +60,12 @@ fn random_pose(character: &Character, rng: &mut Rng) -> Vec<Affine3A> {
 }
 
 /// Skinned positions, with these morph weights. Rigid: each vertex follows one joint.
-fn skinned(primitive: &Primitive, palette: &[Affine3A], weights: &[f32], rigid: bool) -> Vec<Vec3> {
+pub(crate) fn skinned(
+    primitive: &Primitive,
+    palette: &[Affine3A],
+    weights: &[f32],
+    rigid: bool,
+) -> Vec<Vec3> {
     let mut positions = primitive.positions.clone();
     let first = primitive.first_weight.index();
     for (target, weight) in primitive
@@ -105,17 +91,13 @@ fn skinned(primitive: &Primitive, palette: &[Affine3A], weights: &[f32], rigid: 
     skinned.collect()
 }
 
-/// Checks that no vertex is further from the surface of a level than its error, in random poses.
+/// Checks that no point of the surface is further from a level than its error, and no point of the
+/// level from the surface, in random poses.
 fn expect_errors_hold(character: &Character, poses: usize, seed: u64) {
     let name = character.name();
     let mut rng = Rng::new(seed);
     let slack = character.rest_bounds().size().max_element() * ROUNDING;
-    let primitives = character.primitives();
-    // For each primitive, level and vertex, a triangle that was near in the last pose.
-    let mut near: Vec<Vec<Vec<usize>>> = primitives
-        .iter()
-        .map(|of| vec![vec![0; of.vertex_count()]; of.levels.len()])
-        .collect();
+    let mut near: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
     for _ in 0..poses {
         let palette = random_pose(character, &mut rng);
         let weights: Vec<f32> = character
@@ -129,34 +111,45 @@ fn expect_errors_hold(character: &Character, poses: usize, seed: u64) {
                 }
             })
             .collect();
-        for (primitive, near) in primitives.iter().zip(&mut near) {
-            // Each vertex once, although several triangles have it.
-            let mut used = primitive.indices.clone();
-            used.sort_unstable();
-            used.dedup();
+        // All primitives at full detail, which a mesh of its own replaces.
+        let mut whole = Shape::default();
+        for primitive in character.primitives() {
+            let full = skinned(primitive, &palette, &weights, false);
+            whole.add(&full, &primitive.indices);
+        }
+        for (of, primitive) in character.primitives().iter().enumerate() {
             let full = skinned(primitive, &palette, &weights, false);
             let rigid = skinned(primitive, &palette, &weights, true);
-            for (number, (level, near)) in primitive.levels.iter().zip(near).enumerate() {
+            let mut own = Shape::default();
+            own.add(&full, &primitive.indices);
+            let far = primitive.indices.is_empty();
+            let surface = if far { &whole } else { &own };
+            for (number, level) in primitive.levels.iter().enumerate() {
+                if level.indices.is_empty() && (far || is_far(character, number)) {
+                    continue;
+                }
+                let mut shape = Shape::default();
                 let positions = if level.rigid { &rigid } else { &full };
-                let triangles = level.indices.as_chunks::<3>().0;
+                shape.add(positions, &level.indices);
+                let shape = shape.with_points_within();
                 let most = level.error_m + slack;
-                let is_near = |vertex: usize, triangle: usize| {
-                    let corners = triangles[triangle].map(|corner| positions[corner as usize]);
-                    distance(full[vertex], corners) <= most
-                };
-                for &vertex in &used {
-                    let vertex = vertex as usize;
-                    if is_near(vertex, near[vertex]) {
-                        continue;
-                    }
-                    let found = (0..triangles.len()).find(|triangle| is_near(vertex, *triangle));
-                    near[vertex] = found.unwrap_or_else(|| {
-                        panic!("{name}: level {number} is off by more than {most} m at {vertex}")
-                    });
+                for (side, a, b) in [(false, surface, &shape), (true, &shape, surface)] {
+                    let near = near.entry((of, number, side)).or_default();
+                    let point = a.far_from(b, most, near);
+                    assert_eq!(
+                        point, None,
+                        "{name}: level {number} of {of}, {side}, {most} m"
+                    );
                 }
             }
         }
     }
+}
+
+/// True if a level is a mesh of its own.
+fn is_far(character: &Character, level: usize) -> bool {
+    let is_it = |of: &Primitive| of.indices.is_empty() && !of.levels[level].indices.is_empty();
+    character.primitives().iter().any(is_it)
 }
 
 /// Checks the order of vertices and levels.
@@ -182,11 +175,11 @@ fn expect_in_order(character: &Character) {
 }
 
 #[test]
-fn the_mannequin_has_five_levels() {
+fn the_mannequin_has_seven_levels() {
     let mannequin = builtin::mannequin().unwrap().character;
     expect_in_order(&mannequin);
     let triangles: Vec<usize> = mannequin.levels().map(|level| level.triangles).collect();
-    assert_eq!(triangles, [3434, 1688, 694, 292, 144]);
+    assert_eq!(triangles, [3418, 1688, 228, 146, 74, 38, 24]);
     let bytes = mannequin.to_bytes();
     assert_eq!(
         Character::from_bytes(&bytes, &Default::default()).unwrap(),
@@ -206,18 +199,16 @@ fn the_errors_of_the_mannequin_hold_at_any_time() {
 fn the_errors_of_the_mannequin_are_measured() {
     let mannequin = builtin::mannequin().unwrap().character;
     let mut raw = RawCharacter::mannequin();
-    for level in &mut raw.primitives[0].levels {
-        level.error_m = None;
+    for level in raw.primitives.iter_mut().flat_map(|of| &mut of.levels) {
+        (level.error_m, level.cover) = (None, None);
     }
     let measured = raw.build(&ImportOptions::default()).unwrap().character;
     for (known, measured) in mannequin.levels().zip(measured.levels()) {
-        let (known, measured) = (known.error_m, measured.error_m);
-        // Constants have three digits, rounded up.
-        let ratio = known / measured;
-        assert!(
-            (1.0..1.01).contains(&ratio),
-            "{known} m, measured {measured} m"
-        );
+        // Constants are rounded up, to a tenth of a millimetre and to a hundredth.
+        let error_m = known.error_m - measured.error_m;
+        let cover = known.cover - measured.cover;
+        assert!((0.0..1.1e-4).contains(&error_m), "{known:?}, {measured:?}");
+        assert!((0.0..0.011).contains(&cover), "{known:?}, {measured:?}");
     }
 }
 
@@ -255,7 +246,9 @@ fn splits_carry_levels_or_leave_out_all() {
         indices: raw.primitives[0].indices[..half].into(),
         rigid: true,
         error_m: Some(0.5),
+        cover: None,
     }];
+    raw.primitives.truncate(1);
     let whole = raw.build(&ImportOptions::default()).unwrap().character;
     let (split, _) = whole.split(20).unwrap();
     assert!(split.primitives().len() > 1);
@@ -268,13 +261,14 @@ fn splits_carry_levels_or_leave_out_all() {
 
     let mannequin = builtin::mannequin().unwrap().character;
     let (split, _) = mannequin.split(20).unwrap();
-    assert_eq!((mannequin.levels().len(), split.levels().len()), (5, 0));
+    assert_eq!((mannequin.levels().len(), split.levels().len()), (7, 0));
 }
 
 #[test]
 fn broken_levels_are_refused() {
     let message = |level: RawLevel| {
         let mut raw = RawCharacter::mannequin();
+        raw.primitives.truncate(1);
         raw.primitives[0].levels = vec![level];
         raw.build(&ImportOptions::default())
             .unwrap_err()
@@ -282,20 +276,26 @@ fn broken_levels_are_refused() {
     };
     let level = |indices: &[u32], error_m| RawLevel {
         indices: indices.into(),
-        rigid: false,
         error_m,
+        ..RawLevel::default()
     };
     message(level(&[0, 1, 1_000_000], None)).says("…levels[0][2]…");
     message(level(&[0, 1], None)).says("…levels[0]…");
     message(level(&[0, 1, 2], Some(-1.0))).says("…levels[0].error_m…");
     message(level(&[0, 1, 2], Some(f32::NAN))).says("…levels[0].error_m…");
+    for cover in [-0.1, f32::INFINITY] {
+        let level = RawLevel {
+            cover: Some(cover),
+            ..level(&[0, 1, 2], None)
+        };
+        message(level).says("…levels[0].cover…a number from 0…");
+    }
 }
 
 #[cfg(feature = "lod")]
 mod made {
     use super::*;
     use crate::reference::assets;
-    use std::collections::BTreeMap;
     use throng::character::LevelOptions;
 
     /// Everything that is stored for the corners of the full level, in the order of the triangles.

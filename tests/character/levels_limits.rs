@@ -1,7 +1,7 @@
 //! Levels of meshes that no tool would make: the work is bounded, and errors still hold.
 
-use crate::levels::distance;
 use crate::reference::rng::Rng;
+use crate::reference::surface::distance;
 use throng::character::{Character, LevelOptions};
 use throng::glam::Vec3;
 use throng::import::RawPrimitive;
@@ -81,6 +81,12 @@ fn many_triangles_at_one_vertex_are_kept() {
     for (name, whole) in [("same", same), ("edge", edge)] {
         let (made, kept) = whole.clone().with_levels(&LevelOptions::default()).unwrap();
         assert_eq!(kept, [(0, "it takes too much memory or time")], "{name}");
-        assert_eq!(made, whole, "{name}");
+        // A mesh of its own may do.
+        let [primitive, ..] = made.primitives() else {
+            panic!("{name}: no primitive");
+        };
+        assert_eq!(primitive.indices.len(), whole.primitives()[0].indices.len());
+        let mut levels = primitive.levels.iter();
+        assert!(levels.all(|level| level.indices.is_empty()), "{name}");
     }
 }

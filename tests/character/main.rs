@@ -6,6 +6,8 @@
 mod builtin;
 mod ids;
 mod influence_limit;
+#[cfg(feature = "lod")]
+mod level_covers;
 mod levels;
 #[cfg(feature = "lod")]
 mod levels_limits;

@@ -4,17 +4,11 @@ use crate::reference::mannequin::{RUN_M_S, WALK_M_S, file, shape};
 use std::collections::BTreeMap;
 use throng::character::LevelOptions;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, RawCharacter, RawLevel};
-use throng::mesh::Primitive;
+use throng::import::{ImportOptions, RawCharacter, RawLevel, RawPrimitive};
+use throng::mesh::{JointIndices, MeshLevel, Primitive};
 
-/// Is the level rigid, and the error in the mannequin's own clips, as a test measures it. The cage
-/// comes after the first.
-const LEVELS: [(bool, f32); 4] = [
-    (false, 0.0134),
-    (false, 0.0577),
-    (true, 0.0939),
-    (true, 0.2205),
-];
+/// The largest errors of the levels in metres. The cage comes after the first.
+const ERRORS_M: [f32; 6] = [0.0135, 0.0535, 0.066, 0.09, 0.14, 0.24];
 
 /// The model with all of its levels of detail. What is not in the file is as in the library.
 fn model() -> RawCharacter {
@@ -29,16 +23,67 @@ fn model() -> RawCharacter {
     plain.primitives[0].levels.clear();
     let plain = plain.build(&ImportOptions::default()).unwrap().character;
     let options = LevelOptions {
-        errors_m: vec![0.0135, 0.058, 0.094, 0.2205],
+        errors_m: ERRORS_M.into(),
         ..LevelOptions::default()
     };
     let (made, _) = plain.with_levels(&options).unwrap();
-    let made = levels(&model, &made.primitives()[0]);
+    let (first, far) = made.primitives().split_first().unwrap();
     let cage = model.primitives[0].levels.remove(0);
-    let levels = &mut model.primitives[0].levels;
-    levels.extend(made);
-    levels.insert(1, cage);
+    let mut all = levels(&model, first);
+    all.insert(1, cage.clone());
+    model.primitives[0].levels = all.clone();
+    let far = far.iter().map(|of| {
+        let JointIndices::U8(joints) = &of.joints else {
+            panic!("few joints");
+        };
+        let start = of.palette.start as usize;
+        // The skeleton has another order than the nodes.
+        let node = |entry: &u8| {
+            let joint = made.palette()[start + usize::from(*entry)].joint;
+            let name = &made.skeleton().joints()[usize::from(joint)].name;
+            let node = model.nodes.iter().position(|node| node.name == *name);
+            node.unwrap() as u32
+        };
+        let drawn = of.levels.iter().position(|own| !own.indices.is_empty());
+        let drawn = drawn.expect("a level");
+        // The cage comes after the first level.
+        let levels = (0..).zip(&all).map(|(at, known)| match at == drawn + 1 {
+            true => level(&of.levels[drawn]),
+            false => RawLevel {
+                error_m: Some(0.0),
+                cover: known.cover,
+                ..RawLevel::default()
+            },
+        });
+        let levels = levels.collect();
+        RawPrimitive {
+            name: of.name.clone(),
+            skin: Some(0),
+            material: Some(0),
+            positions: of.positions.clone(),
+            normals: of.normals.clone(),
+            colors: of.colors.clone(),
+            influences_per_vertex: 1,
+            joints: joints.iter().map(node).collect(),
+            weights: vec![1.0; joints.len()],
+            levels,
+            ..RawPrimitive::default()
+        }
+    });
+    let far: Vec<RawPrimitive> = far.collect();
+    model.primitives.extend(far);
     model
+}
+
+/// A level over its own vertices. Its figures are rounded up, to a tenth of a millimetre and to a
+/// hundredth.
+fn level(made: &MeshLevel) -> RawLevel {
+    RawLevel {
+        indices: made.indices.clone(),
+        rigid: made.rigid && !made.indices.is_empty(),
+        error_m: Some((made.error_m * 1e4).ceil() / 1e4),
+        cover: Some((made.cover * 1e2).ceil() / 1e2),
+    }
 }
 
 /// The simplifier's levels, over the vertices of the model.
@@ -60,17 +105,13 @@ fn levels(model: &RawCharacter, made: &Primitive) -> Vec<RawLevel> {
         let same = here.iter().max_by(|a, b| turned(a).total_cmp(&turned(b)));
         *same.unwrap()
     };
-    assert_eq!(made.levels.len(), LEVELS.len());
-    let levels = made.levels.iter().zip(LEVELS);
-    let levels = levels.map(|(level, (rigid, error_m))| {
-        assert_eq!(level.rigid, rigid);
-        let triangles = level.indices.as_chunks::<3>().0.iter();
+    let levels = made.levels.iter().map(|made| {
+        let triangles = made.indices.as_chunks::<3>().0.iter();
         let mut triangles: Vec<_> = triangles.map(|t| first_least(t.map(number))).collect();
         triangles.sort_unstable();
         RawLevel {
             indices: triangles.into_flattened(),
-            rigid,
-            error_m: Some(error_m),
+            ..level(made)
         }
     });
     levels.collect()

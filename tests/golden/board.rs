@@ -24,6 +24,7 @@ fn materials() {
     let (mut drawn, sub_pixel_bits) = picture(
         (576, 320),
         (Vec3::new(0.0, 1.2, 15.0), Vec3::ZERO),
+        None,
         |crowd, allocator| {
             for (at, (part, material)) in balls().into_iter().enumerate() {
                 let made = character(vec![part], vec![material], images());

@@ -52,6 +52,7 @@ mod shadows;
 mod arguments;
 mod board;
 mod characters;
+mod levels;
 mod methods;
 mod pops;
 mod stage;

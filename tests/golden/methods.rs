@@ -87,7 +87,7 @@ fn tube() -> Imported {
 /// Draws the same character once for each method, from left to right.
 fn side_by_side(name: &str, character: &Imported, clip: &str) {
     let eye = (Vec3::new(0.0, 1.6, 6.5), Vec3::new(0.0, 0.95, 0.0));
-    let (drawn, _) = picture((480, 320), eye, |crowd, allocator| {
+    let (drawn, _) = picture((480, 320), eye, None, |crowd, allocator| {
         for (x, method) in [-1.3, 0.0, 1.3].into_iter().zip(METHODS) {
             let desc = CharacterDesc {
                 method,

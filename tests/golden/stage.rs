@@ -5,15 +5,17 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::glam::camera::rh;
 use throng::gpu::MemoryAllocator;
-use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
+use throng::{Crowd, CrowdDesc, Detail, Lighting, PassDesc, View};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 
 /// The picture of the crowd that `populate` fills, and the `subPixelPrecisionBits` of the device.
 ///
-/// It is seen from `eye`, which looks towards -Z and a little down to `at`.
+/// It is seen from `eye`, which looks towards -Z and a little down to `at`. A level of detail may
+/// be chosen.
 pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),
+    level: Option<u32>,
     populate: impl FnOnce(&mut Crowd, &mut dyn MemoryAllocator),
 ) -> (Picture, u32) {
     let mut context = Context::new(&ContextDesc {
@@ -45,6 +47,10 @@ pub(super) fn picture(
     let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.5, aspect, 0.1);
     let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
     let view = View {
+        detail: Detail {
+            level,
+            ..Detail::default()
+        },
         lighting: Lighting {
             sun_direction: Vec3::new(0.6, 0.8, 0.7),
             sun_color: Vec3::new(1.0, 0.95, 0.85),

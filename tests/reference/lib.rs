@@ -23,6 +23,7 @@
 //! - [`trace`]: pictures with materials, by rays, and [`shade`]: the lighting of a surface;
 //! - [`precision`]: how far a device may be from either;
 //! - [`rays`]: the nearest hit of all triangles;
+//! - [`surface`]: distances between surfaces;
 //! - [`golden`]: a picture against the one in the repository, and [`picture`]: PNG files.
 //!
 //! Things to test on:
@@ -76,6 +77,7 @@ pub mod scene;
 #[cfg(feature = "vulkan")]
 pub mod shade;
 pub mod signed;
+pub mod surface;
 pub mod sweep;
 #[cfg(feature = "vulkan")]
 pub mod trace;

@@ -11,10 +11,11 @@ pub struct Farthest {
     pub vertex: usize,
 }
 
-/// The vertex that is farthest apart in two model poses. Morph weights are at rest.
+/// The vertex of full detail that is farthest apart in two model poses. Morph weights are at rest.
 pub fn farthest(character: &Character, a: &[M4], b: &[M4]) -> Farthest {
     let mut worst = Farthest::default();
-    for (primitive, part) in character.primitives().iter().enumerate() {
+    let parts = character.primitives().iter().enumerate();
+    for (primitive, part) in parts.filter(|(_, part)| !part.indices.is_empty()) {
         let off = differences(character, primitive, a, b);
         for vertex in 0..part.vertex_count() {
             let off_m = distance(character, (primitive, vertex), &off);

@@ -33,6 +33,7 @@ pub(super) fn document(model: &Imported) -> Value {
             "triangles": level.triangles,
             "vertices": level.vertices,
             "error_m": level.error_m,
+            "cover": level.cover,
             "distance_m": level_distance_m(&level),
         })).collect::<Vec<_>>(),
         "materials": list(model.materials(), |_, one| material(one)),

@@ -168,7 +168,12 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
         let material = &model.materials()[part.material as usize].name;
         let mut row = vec![index.to_string(), title(&part.name)];
         row.extend(counted(part.vertex_count(), "vertex"));
-        row.extend(counted(part.indices.len() / 3, "triangle"));
+        // Meshes for far away have triangles at one level of detail alone.
+        let far = part.levels.iter().enumerate();
+        let far = far.filter(|(_, level)| part.indices.is_empty() && !level.indices.is_empty());
+        let far: Vec<(usize, usize)> = far.map(|(at, level)| (at, level.indices.len())).collect();
+        let indices = far.first().map_or(part.indices.len(), |(_, count)| *count);
+        row.extend(counted(indices / 3, "triangle"));
         row.extend(counted(part.influences_per_vertex as usize, "influence"));
         row.extend([
             format!("palette {}..{}", part.palette.start, part.palette.end),
@@ -180,6 +185,10 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
             let last = first + part.targets.len();
             row.push(format!("morph weights {first}..{last}"));
         }
+        row.extend(
+            far.iter()
+                .map(|(at, _)| format!("level of detail {at} alone")),
+        );
         row
     };
     model.primitives().iter().enumerate().map(row).collect()
@@ -193,6 +202,7 @@ fn levels(model: &Character) -> Vec<Vec<String>> {
         row.extend(counted(level.vertices, "vertex"));
         row.push(format!("error {:.1} mm", level.error_m * 1000.0));
         row.push(format!("from {:.1} m", level_distance_m(&level)));
+        row.push(format!("covers {:.0} %", level.cover * 100.0));
         row
     };
     model.levels().enumerate().map(row).collect()

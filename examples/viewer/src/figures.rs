@@ -1,7 +1,7 @@
 //! The figures of a frame: times, and deformed vertices to read back.
 
 use throng::ash::vk;
-use throng::character::Character;
+use throng::character::{Character, LevelInfo};
 use throng::{Crowd, Frame, InstanceId, Stats};
 
 /// The place of an instance's deformed vertices, for reading them back.
@@ -43,13 +43,17 @@ pub(crate) fn times(stats: &Stats, crowd: &Crowd) -> Times {
     }
 }
 
-/// The triangles of a level of detail, and its error in millimetres. Level 0 is the full one.
-pub(crate) fn level_figures(character: &Character, level: u32) -> (usize, f32) {
+/// The figures of a level of detail. Level 0 is the full one.
+pub(crate) fn level_figures(character: &Character, level: u32) -> LevelInfo {
     let coarser = (level as usize).min(character.levels().len());
     let coarser = coarser.checked_sub(1);
     let level = coarser.and_then(|coarser| character.levels().nth(coarser));
-    let full = (character.triangle_count(), 0.0);
-    level.map_or(full, |level| (level.triangles, 1e3 * level.error_m))
+    level.unwrap_or(LevelInfo {
+        triangles: character.triangle_count(),
+        vertices: character.vertex_count(),
+        error_m: 0.0,
+        cover: 1.0,
+    })
 }
 
 /// The deformed vertices of an instance, unless the vertex shader deforms them.

@@ -57,7 +57,8 @@ impl<'a> GaitMeasure<'a> {
         let mut indices = vec![u32::MAX; character.palette().len()];
         let (mut vertices, mut influences, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = 0;
-        for primitive in character.primitives() {
+        let near = character.primitives().iter();
+        for primitive in near.filter(|primitive| !primitive.is_far()) {
             let count = primitive.vertex_count();
             let first = character.palette_range(primitive).start;
             while next < count {

@@ -1,11 +1,18 @@
 //! New levels of detail: simplified, measured, and chosen.
 
-use super::measure::{Candidate, Distance, error_m, measure};
-use super::poses::Poses;
+use super::LevelInfo;
+use super::cover::{Covering, covers_of};
+use super::far::{Maker, Painter};
+use super::measure::{Candidate, Distance, Of, distances, error_m, measure};
+use super::poses::{Poses, Shot};
 use super::simplify::{Prepared, Setting};
+use super::whole::Whole;
 use crate::character::asset::Character;
 use crate::error::{Error, Result};
-use crate::mesh::{AlphaMode, MeshLevel, Primitive, cache_order, even_levels};
+use crate::mesh::{
+    AlphaMode, Material, MeshLevel, Model, Parts, Primitive, bound_entries, cache_order,
+    even_levels, hub_reaches,
+};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -38,8 +45,8 @@ impl Default for LevelOptions {
         Self {
             errors_m: Vec::new(),
             ratio: 0.4,
-            fewest_triangles: 150,
-            max_error: 0.15,
+            fewest_triangles: 24,
+            max_error: 0.25,
             rigid: true,
         }
     }
@@ -84,25 +91,37 @@ const MOST_TRIED: usize = 32;
 /// A level with more than this part of the triangles of the next finer one is left out.
 const LEAST_SAVING: f32 = 0.85;
 /// The part by which a level may exceed its number of triangles.
-const SLACK: f32 = 1.25;
+pub(super) const SLACK: f32 = 1.25;
 /// The factor by which the error may grow if vertices follow one joint.
 const RIGID_FACTOR: f32 = 1.25;
-/// A level can be rigid if it has at most this many times `fewest_triangles`.
-const RIGID_TRIANGLES: usize = 4;
+/// A level can be rigid if it has at most this many triangles.
+const RIGID_TRIANGLES: usize = 600;
+/// A level can be a mesh of its own if it has at most this many triangles.
+const FAR_TRIANGLES: usize = 600;
+/// The most by which the area that a level covers may differ from the full one, if there is a mesh
+/// of its own.
+const COVER: f32 = 0.05;
 /// The fewest indices that a primitive is simplified to.
 const FEWEST_INDICES: usize = 12;
 /// The number of errors that are tried for characters of several primitives.
 const STEPS: usize = 28;
 /// The ratio between them.
 const STEP: f32 = 1.35;
+/// The poses in which settings of the simplifier are compared.
+const FEW_POSES: usize = 24;
 
 impl Character {
     /// The same character with new levels of detail instead of those that it has.
     ///
-    /// Edges are collapsed by meshoptimizer-rs, which weighs influences and morph targets like
-    /// positions. Primitives are simplified to the same error with several settings, and the best
-    /// result is taken. Triangles of blended materials keep their order. The error of each level is
-    /// measured by this crate, in the poses of all clips, see
+    /// For levels near the camera, edges are collapsed by meshoptimizer-rs, which weighs influences
+    /// and morph targets like positions. Primitives are simplified to the same error with several
+    /// settings, and the best result is taken. Triangles of blended materials keep their order.
+    ///
+    /// From at most 600 triangles on, if that has too many triangles or covers too little, a level
+    /// is one mesh of the whole character: a primitive with vertices and vertex colours of its own,
+    /// one joint for each vertex, and no textures. The area that a level covers in pictures is
+    /// within 5 % of the full level's, see [`LevelInfo::cover`]. Other levels are left out. The
+    /// error of each level is measured by this crate on both sides, in the poses of all clips, see
     /// [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
     ///
     /// Vertices are reordered, so that each level uses a prefix of them. Triangles of the full
@@ -139,20 +158,103 @@ impl Character {
         options: &LevelOptions,
     ) -> Result<(Self, Vec<(usize, &'static str)>)> {
         options.check()?;
+        self = self.without_levels();
         let poses = Poses::new(&self, 0..self.clip_count());
-        let prepared = Prepared::all(&self, &poses)?;
-        let tried = try_levels(&self, &poses, &prepared, options)?;
-        let chosen = options.choose(tried, self.triangle_count(), self.size());
-        let levels = self.finished(&poses, &chosen, options)?;
+        let whole = Whole::new(&self);
+        let size = whole.size();
+        let prepared = Prepared::all(&whole, &poses)?;
+        let budgets = options.budgets(self.triangle_count());
+        let near = near_levels(&whole, &poses, &prepared, &budgets)?;
         let kept = prepared.iter().enumerate();
         let kept = kept.filter_map(|(index, of)| Some((index, reason(*of.failure.get()?))));
-        let kept = kept.collect();
-        if chosen.is_empty() {
-            return Ok((self.without_levels(), kept));
+        let kept: Vec<(usize, &'static str)> = kept.collect();
+        let maker = Maker::new(&poses, &whole)?;
+        let far = maker.make(&budgets[near.len()..])?;
+        let painter = Painter::new(&self, &maker);
+        let rest = poses.palette(Shot::Rest)?;
+        let count = near.len() + far.len();
+        let material = self.materials().len() as u32;
+        let far_primitives = far
+            .iter()
+            .zip(near.len()..)
+            .map(|(mesh, at)| mesh.primitive(&rest, painter.colors(mesh), material, [at, count]));
+        let far_primitives: Vec<Primitive> = far_primitives.collect();
+        let mut materials = self.materials().to_vec();
+        if !far.is_empty() {
+            materials.push(painter.material(&far));
         }
-        let mut numbers = Vec::with_capacity(levels.len());
-        for (primitive, levels) in self.model.primitives.iter_mut().zip(levels) {
-            primitive.levels = levels;
+        let mut primitives = self.primitives().to_vec();
+        for (number, primitive) in primitives.iter_mut().enumerate() {
+            let near = near.iter().map(|level| unmeasured(level[number].clone()));
+            primitive.levels = near.collect();
+            primitive.levels.resize(count, unmeasured(Vec::new()));
+        }
+        primitives.extend(far_primitives);
+        self = self.with_primitives(primitives, materials);
+        self.measure_new_levels(options.rigid)?;
+        let levels: Vec<LevelInfo> = self.levels().collect();
+        let chosen = options.choose(&levels, self.triangle_count(), size);
+        Ok((self.with_chosen(&chosen), kept))
+    }
+
+    /// Measures all levels. If `rigid`, vertices of coarse levels follow one joint if that hardly
+    /// makes the error larger.
+    fn measure_new_levels(&mut self, rigid: bool) -> Result<()> {
+        if self.level_count() == 0 {
+            return Ok(());
+        }
+        let few: Vec<bool> = self
+            .levels()
+            .map(|level| level.triangles <= RIGID_TRIANGLES)
+            .collect();
+        let poses = Poses::new(self, 0..self.clip_count());
+        let whole = Whole::new(self);
+        let may_be_rigid = |at: usize, primitive: &Primitive| {
+            rigid && few[at] && primitive.influences_per_vertex > 1
+        };
+        let all = distances(&poses, &whole, may_be_rigid)?;
+        for (number, primitive) in self.model.primitives.iter_mut().enumerate() {
+            let influences = primitive.influences_per_vertex;
+            for (at, level) in primitive.levels.iter_mut().enumerate() {
+                let blended = all[at].iter().map(|distance| distance.blended);
+                let most = blended.fold(0.0, f32::max) * RIGID_FACTOR;
+                let distance = all[at][number];
+                let is_rigid = rigid && few[at] && influences > 1 && distance.rigid <= most;
+                level.rigid |= is_rigid;
+                level.error_m = error_m(distance.of(level));
+            }
+        }
+        self.measure_covers()
+    }
+
+    /// The same character with some of its levels alone.
+    fn with_chosen(&self, chosen: &[usize]) -> Self {
+        if chosen.is_empty() {
+            return self.clone().without_levels();
+        }
+        let mut primitives = self.primitives().to_vec();
+        for primitive in &mut primitives {
+            let all = core::mem::take(&mut primitive.levels);
+            let kept = all.into_iter().enumerate();
+            let kept = kept.filter(|(at, _)| chosen.contains(at));
+            primitive.levels = kept.map(|(_, level)| level).collect();
+        }
+        primitives.retain(|primitive| !primitive.indices.is_empty() || primitive.is_far());
+        for primitive in &mut primitives {
+            let count = primitive.vertex_count();
+            if !self.is_blended(primitive) {
+                for level in &mut primitive.levels {
+                    level.indices = cache_order(&level.indices, count);
+                }
+            }
+        }
+        self.with_primitives(primitives, self.materials().to_vec())
+    }
+
+    /// The same character with these primitives, whose vertices are ordered by their levels.
+    fn with_primitives(&self, mut primitives: Vec<Primitive>, materials: Vec<Material>) -> Self {
+        let mut numbers = Vec::with_capacity(primitives.len());
+        for primitive in &mut primitives {
             let order = primitive.level_order();
             // Vertices that no triangle uses come last.
             let mut known = vec![false; primitive.vertex_count()];
@@ -164,62 +266,23 @@ impl Character {
             let order: Vec<u32> = order.iter().copied().chain(unused).collect();
             numbers.push(primitive.reorder_vertices(&order));
         }
-        for clip in Arc::make_mut(&mut self.clips) {
+        even_levels(&mut primitives);
+        let mut palette = self.palette().to_vec();
+        bound_entries(&mut palette, &primitives);
+        let model = Model {
+            hub_reaches: hub_reaches(self.skeleton(), &palette, &primitives),
+            palette,
+            parts: Parts::new(&primitives),
+            materials,
+            ..self
+                .model
+                .with_meshes(primitives, self.model.images.clone())
+        };
+        let mut character = self.with_model(model);
+        for clip in Arc::make_mut(&mut character.clips) {
             clip.renumber_vertices(&numbers);
         }
-        even_levels(&mut self.model.primitives);
-        Ok((self, kept))
-    }
-
-    /// The longest edge of the bounds at rest.
-    fn size(&self) -> f32 {
-        self.rest_bounds().size().max_element()
-    }
-
-    /// The levels of each primitive, with their errors.
-    fn finished(
-        &self,
-        poses: &Poses<'_>,
-        chosen: &[Tried],
-        options: &LevelOptions,
-    ) -> Result<Vec<Vec<MeshLevel>>> {
-        let may_be_rigid = |tried: &Tried| {
-            options.rigid && tried.triangles() <= RIGID_TRIANGLES * options.fewest_triangles
-        };
-        let primitives = self.primitives();
-        let candidates = chosen.iter().flat_map(|tried| {
-            let rigid = may_be_rigid(tried);
-            tried.candidates(move |at| rigid && primitives[at].influences_per_vertex > 1)
-        });
-        let candidates: Vec<Candidate<'_>> = candidates.collect();
-        let distances = measure(poses, self, &candidates)?;
-        let mut levels = vec![Vec::with_capacity(chosen.len()); primitives.len()];
-        let per_level = candidates.chunks(primitives.len().max(1));
-        let per_level = per_level.zip(distances.chunks(primitives.len().max(1)));
-        for (candidates, distances) in per_level {
-            let blended = distances.iter().map(|distance| distance.blended);
-            let most = blended.fold(0.0, f32::max) * RIGID_FACTOR;
-            for (candidate, distance) in candidates.iter().zip(distances) {
-                let primitive = &primitives[candidate.primitive];
-                let rigid = candidate.rigid && distance.rigid <= most;
-                let distance = if rigid {
-                    distance.rigid
-                } else {
-                    distance.blended
-                };
-                let indices = match self.is_blended(primitive) {
-                    true => candidate.indices.to_vec(),
-                    false => cache_order(candidate.indices, primitive.vertex_count()),
-                };
-                levels[candidate.primitive].push(MeshLevel {
-                    indices,
-                    vertices: 0,
-                    rigid,
-                    error_m: error_m(distance),
-                });
-            }
-        }
-        Ok(levels)
+        character
     }
 
     fn is_blended(&self, primitive: &Primitive) -> bool {
@@ -267,104 +330,125 @@ impl LevelOptions {
             .collect()
     }
 
-    /// The levels worth having, of a character with `triangles` and a size in metres.
-    fn choose(&self, tried: Vec<Tried>, triangles: usize, size: f32) -> Vec<Tried> {
-        let mut chosen: Vec<Tried> = Vec::new();
-        for one in tried {
-            if one.error_m > self.max_error * size {
+    /// The indices of the levels worth having, of a character with `triangles` and a size in
+    /// metres.
+    fn choose(&self, levels: &[LevelInfo], triangles: usize, size: f32) -> Vec<usize> {
+        let mut chosen: Vec<usize> = Vec::new();
+        for (at, one) in levels.iter().enumerate() {
+            if one.error_m > self.max_error * size || !has_cover(one.cover) {
                 continue;
             }
             // A coarser level that is better replaces finer ones.
-            while chosen
-                .last()
-                .is_some_and(|finer| finer.error_m >= one.error_m)
-            {
+            let is_worse = |finer: &usize| levels[*finer].error_m >= one.error_m;
+            while chosen.last().is_some_and(is_worse) {
                 chosen.pop();
             }
-            let before = chosen.last().map_or(triangles, Tried::triangles);
-            if one.triangles() as f32 <= before as f32 * LEAST_SAVING {
-                chosen.push(one);
+            let before = chosen
+                .last()
+                .map_or(triangles, |finer| levels[*finer].triangles);
+            if one.triangles as f32 <= before as f32 * LEAST_SAVING {
+                chosen.push(at);
             }
         }
         if self.errors_m.is_empty() {
             return chosen;
         }
         let wanted = self.errors_m.iter();
-        let found = wanted.map(|wanted| {
-            let good = chosen.iter().filter(|one| one.error_m <= *wanted);
-            good.count()
+        let found = wanted.filter_map(|wanted| {
+            // The errors ascend, so the last of the good ones is the coarsest.
+            let good = chosen.iter().rfind(|at| levels[**at].error_m <= *wanted);
+            good.copied()
         });
-        // The errors ascend, so the last of the good ones is the coarsest.
-        let mut found: Vec<usize> = found.filter(|count| *count > 0).collect();
+        let mut found: Vec<usize> = found.collect();
         found.sort_unstable();
         found.dedup();
-        let all = (1..).zip(chosen);
-        let wanted = all.filter(|(count, _)| found.contains(count));
-        wanted.map(|(_, one)| one).collect()
+        found
     }
 }
 
-/// One level of the whole character.
+fn has_cover(cover: f32) -> bool {
+    (cover - 1.0).abs() <= COVER
+}
+
+/// A level with these triangles.
+fn unmeasured(indices: Vec<u32>) -> MeshLevel {
+    MeshLevel {
+        indices,
+        error_m: MeshLevel::UNMEASURED_M,
+        cover: MeshLevel::UNMEASURED_M,
+        ..MeshLevel::default()
+    }
+}
+
+/// One level of the whole character, made by the simplifier.
 struct Tried {
     /// For each primitive, its triangles.
     indices: Vec<Vec<u32>>,
-    error_m: f32,
+    distance_m: f32,
     seams: bool,
 }
 
-impl Tried {
-    fn triangles(&self) -> usize {
-        triangles(&self.indices)
-    }
-
-    fn candidates(&self, rigid: impl Fn(usize) -> bool) -> impl Iterator<Item = Candidate<'_>> {
-        let all = self.indices.iter().enumerate();
-        all.map(move |(primitive, indices)| Candidate {
-            primitive,
-            indices,
-            rigid: rigid(primitive),
-        })
-    }
-}
-
-/// The best level that was found for each budget, finest first.
-fn try_levels(
-    character: &Character,
+/// The best near level that was found for each budget, finest first, up to the first that is better
+/// replaced by a mesh of its own.
+fn near_levels(
+    whole: &Whole<'_>,
     poses: &Poses<'_>,
     prepared: &[Prepared<'_>],
-    options: &LevelOptions,
-) -> Result<Vec<Tried>> {
-    let budgets = options.budgets(character.triangle_count());
+    budgets: &[usize],
+) -> Result<Vec<Vec<Vec<u32>>>> {
     let mut all: Vec<Tried> = Vec::new();
     for setting in SETTINGS {
-        let levels = levels(prepared, &budgets, character.size() * 0.5, setting);
+        let levels = levels(prepared, budgets, whole.size() * 0.5, setting);
         all.extend(levels.into_iter().map(|indices| Tried {
             indices,
-            error_m: 0.0,
+            distance_m: 0.0,
             seams: setting.seams,
         }));
     }
-    let candidates = all.iter().flat_map(|tried| tried.candidates(|_| false));
+    let candidates = all.iter().flat_map(|tried| {
+        let all = tried.indices.iter().enumerate();
+        all.map(|(primitive, indices)| Candidate {
+            of: Of::Primitive(primitive),
+            indices,
+            rigid: false,
+        })
+    });
     let candidates: Vec<Candidate<'_>> = candidates.collect();
-    let distances = measure(poses, character, &candidates)?;
+    let distances = measure(poses, whole, &poses.spread(FEW_POSES)?, &candidates)?;
     let worst = distances.chunks(prepared.len().max(1)).map(|distances| {
         let all = distances.iter().map(|distance: &Distance| distance.blended);
-        error_m(all.fold(0.0, f32::max))
+        all.fold(0.0, f32::max)
     });
     let worst: Vec<f32> = worst.collect();
     for (tried, worst) in all.iter_mut().zip(worst) {
-        tried.error_m = worst;
+        tried.distance_m = worst;
     }
     let mut others = all.split_off(budgets.len()).into_iter();
     let mut best = all;
     while others.len() > 0 {
         let pairs = best.into_iter().zip(others.by_ref());
-        let pairs = pairs.zip(&budgets);
+        let pairs = pairs.zip(budgets);
         best = pairs
             .map(|((a, b), budget)| better(a, b, *budget))
             .collect();
     }
-    Ok(best)
+    let covering = best.iter().map(|tried| {
+        let all = tried.indices.iter().enumerate();
+        let all = all.flat_map(|(number, indices)| whole.numbered(number, indices));
+        Covering {
+            indices: all.collect(),
+            rigid: Vec::new(),
+        }
+    });
+    let covers = covers_of(poses, whole, &covering.collect::<Vec<_>>())?;
+    let enough = best.iter().zip(covers).zip(budgets);
+    let enough = enough.take_while(|((tried, cover), budget)| {
+        let is_few = triangles(&tried.indices) as f32 <= **budget as f32 * SLACK;
+        **budget > FAR_TRIANGLES || is_few && has_cover(*cover)
+    });
+    let count = enough.count();
+    let near = best.into_iter().take(count);
+    Ok(near.map(|tried| tried.indices).collect())
 }
 
 /// The level with the smaller error, if both have about as many triangles as they may. Seams that
@@ -372,9 +456,9 @@ fn try_levels(
 fn better(a: Tried, b: Tried, budget: usize) -> Tried {
     let most = budget as f32 * SLACK;
     let key = |one: &Tried| {
-        let excess = (one.triangles() as f32).max(most);
+        let excess = (triangles(&one.indices) as f32).max(most);
         let factor = if one.seams { SEAM_FACTOR } else { 1.0 };
-        (excess, one.error_m / factor)
+        (excess, one.distance_m / factor)
     };
     let (of_a, of_b) = (key(&a), key(&b));
     let order = of_a.0.total_cmp(&of_b.0).then(of_a.1.total_cmp(&of_b.1));

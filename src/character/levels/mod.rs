@@ -1,11 +1,17 @@
 //! Levels of detail: their sizes and errors, and making them.
 //!
 //! - `poses`: the poses in which errors are measured.
+//! - `whole`: all primitives as one list of vertices.
 //! - `surface`: the nearest point of a triangle mesh.
 //! - `measure`: the error of levels over all poses.
+//! - `cover`: the area that levels cover.
 //! - `simplify`: one primitive through the simplifier, a feature.
+//! - `far`: meshes of the whole character for far away, a feature.
 //! - `make`: new levels, a feature.
 
+mod cover;
+#[cfg(feature = "lod")]
+mod far;
 #[cfg(feature = "lod")]
 mod make;
 mod measure;
@@ -13,11 +19,13 @@ mod poses;
 #[cfg(feature = "lod")]
 mod simplify;
 mod surface;
+mod whole;
 
 use super::asset::Character;
 use crate::mesh::Primitive;
 #[cfg(feature = "lod")]
 pub use make::LevelOptions;
+use std::ops::Range;
 
 /// The size and the error of a level of detail, over all primitives of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +45,9 @@ pub struct LevelInfo {
     ///
     /// [`Detail::error_px`]: crate::Detail::error_px
     pub error_m: f32,
+    /// The area that this level covers in pictures, relative to the full level: a mean over poses
+    /// of the clips, seen from several directions. A level below 1 looks thin.
+    pub cover: f32,
 }
 
 impl Character {
@@ -58,13 +69,15 @@ impl Character {
                 triangles: 0,
                 vertices: 0,
                 error_m: 0.0,
+                cover: 1.0,
             };
             let levels = self.primitives().iter();
             let levels = levels.filter_map(|primitive| primitive.levels.get(at));
             levels.fold(none, |sum, level| LevelInfo {
                 triangles: sum.triangles + level.indices.len() / 3,
-                vertices: sum.vertices + level.vertices as usize,
+                vertices: sum.vertices + level.drawn_vertices() as usize,
                 error_m: sum.error_m.max(level.error_m),
+                cover: level.cover,
             })
         })
     }
@@ -72,10 +85,40 @@ impl Character {
     /// The same character without coarser levels of detail. Vertices keep their order.
     #[must_use]
     pub fn without_levels(mut self) -> Self {
-        for primitive in &mut self.model.primitives {
-            primitive.levels.clear();
-        }
+        self.remove_levels(0);
         self
+    }
+
+    /// Removes all coarser levels of detail but the first `kept`, none of which is a mesh of its
+    /// own.
+    pub(in crate::character) fn remove_levels(&mut self, kept: usize) {
+        let model = &mut self.model;
+        let far = model
+            .primitives
+            .extract_if(.., |primitive| primitive.is_far());
+        let far = far.map(|primitive| primitive.material).min();
+        let used = model.primitives.iter().map(|primitive| primitive.material);
+        if let Some(far) = far.filter(|far| used.max().is_some_and(|used| used < *far)) {
+            model.materials.truncate(far as usize);
+        }
+        for primitive in &mut model.primitives {
+            primitive.levels.truncate(kept);
+        }
+    }
+
+    /// The indices of the coarser levels that are meshes of their own, see [`Primitive::is_far`].
+    /// They are the last ones.
+    pub(crate) fn far_levels(&self) -> Range<usize> {
+        let count = self.level_count();
+        let far = self
+            .primitives()
+            .iter()
+            .filter(|primitive| primitive.is_far());
+        let first = far.filter_map(|primitive| {
+            let mut levels = primitive.levels.iter();
+            levels.position(|level| !level.indices.is_empty())
+        });
+        first.min().unwrap_or(count)..count
     }
 
     /// The number of coarser levels of detail, without the full level.

@@ -7,6 +7,7 @@ use crate::id::Id;
 use crate::mesh::{MorphWeight, PaletteJoint, Primitive};
 use crate::skeleton::Transform;
 use glam::{Affine3A, Vec3A};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// The most frames of one clip that are measured. Longer clips are measured at this many frames,
@@ -144,6 +145,41 @@ impl<'a> Poses<'a> {
             curves.sample(time_s, &mut local)?;
         }
         Ok(local)
+    }
+
+    /// The rest pose and the poses that differ most from it and from each other, at most `count`.
+    pub(super) fn spread(&self, count: usize) -> Result<Vec<Shot>> {
+        // Where the middle of what each entry moves goes.
+        let places = |shot: &Shot| -> Result<Vec<Vec3A>> {
+            let palette = self.palette(*shot)?;
+            let entries = self.character.palette().iter().zip(palette);
+            let entries = entries.filter(|(entry, _)| !entry.bounds.is_empty());
+            let places = |(entry, matrix): (&PaletteJoint, Affine3A)| {
+                let (least, most) = (Vec3A::from(entry.bounds.min), Vec3A::from(entry.bounds.max));
+                // Opposite corners turn with it.
+                [least, most, (least + most) * 0.5].map(|at| matrix.transform_point3a(at))
+            };
+            Ok(entries.flat_map(places).collect())
+        };
+        let places: Result<Vec<_>> = self.shots.par_iter().map(places).collect();
+        let places = places?;
+        let apart = |a: &[Vec3A], b: &[Vec3A]| {
+            let all = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b));
+            all.fold(0.0, f32::max)
+        };
+        let mut least = vec![f32::INFINITY; places.len()];
+        let (mut chosen, mut next) = (Vec::new(), 0);
+        while chosen.len() < count && least.get(next).is_some_and(|least| *least > 0.0) {
+            chosen.push(self.shots[next]);
+            for (least, place) in least.iter_mut().zip(&places) {
+                *least = least.min(apart(place, &places[next]));
+            }
+            let all = least.iter().enumerate();
+            next = all
+                .max_by(|a, b| a.1.total_cmp(b.1))
+                .map_or(0, |(at, _)| at);
+        }
+        Ok(chosen)
     }
 
     /// The skinning matrices of a pose, one for each entry of the palette.

@@ -1,8 +1,7 @@
 //! One primitive through the simplifier.
 
-use super::measure::Rest;
 use super::poses::{Deltas, Posed, Poses, Shot};
-use crate::character::asset::Character;
+use super::whole::Whole;
 use crate::error::Result;
 use crate::mesh::Primitive;
 use glam::{Affine3A, Vec3};
@@ -61,15 +60,15 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn all(character: &'a Character, poses: &Poses<'_>) -> Result<Vec<Self>> {
-        let primitives = character.primitives();
-        let deltas: Vec<Deltas> = primitives.iter().map(Deltas::new).collect();
-        let rest = Rest::new(poses, character, &deltas)?;
+    pub(super) fn all(whole: &Whole<'a>, poses: &Poses<'_>) -> Result<Vec<Self>> {
         let palette = poses.palette(Shot::Rest)?;
-        let all = primitives.iter().zip(&deltas).zip(rest.positions);
-        let all = all.map(|((primitive, deltas), positions)| {
-            let positions = positions.iter().map(|position| position.to_array());
-            Self::new(primitive, deltas, positions.collect(), &palette)
+        let positions = whole.morphed(&palette);
+        let all = whole.primitives().iter().enumerate();
+        let all = all.map(|(number, primitive)| {
+            let own = whole.vertices(number);
+            let own = &positions[own.start as usize..own.end as usize];
+            let own = own.iter().map(|position| position.to_array());
+            Self::new(primitive, &Deltas::new(primitive), own.collect(), &palette)
         });
         Ok(all.collect())
     }

@@ -13,6 +13,31 @@ pub(super) struct SurfacePoint {
 }
 
 impl SurfacePoint {
+    /// A vertex.
+    pub(super) fn vertex(vertex: u32) -> Self {
+        Self {
+            corners: [vertex; 3],
+            weights: [1.0, 0.0, 0.0],
+        }
+    }
+
+    /// Points of a triangle that are not its corners: the middles of its edges, and its centre.
+    pub(super) fn within(corners: [u32; 3]) -> [Self; 4] {
+        const WEIGHTS: [[f32; 3]; 4] = [
+            [0.5, 0.5, 0.0],
+            [0.0, 0.5, 0.5],
+            [0.5, 0.0, 0.5],
+            [1.0 / 3.0; 3],
+        ];
+        WEIGHTS.map(|weights| Self { corners, weights })
+    }
+
+    /// The corners with a weight.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (u32, f32)> {
+        let parts = self.corners.into_iter().zip(self.weights);
+        parts.filter(|(_, weight)| *weight != 0.0)
+    }
+
     /// Its position if the vertices are at these positions.
     pub(super) fn of(&self, positions: &[Vec3A]) -> Vec3A {
         let corners = self.corners.iter().zip(self.weights);
@@ -29,11 +54,11 @@ const LEAF: usize = 4;
 ///
 /// It visits about 20 of a usual character, and rarely 150. But if triangles are long and lie
 /// across each other, a point is inside the boxes of most nodes, and no tree of boxes helps.
-const MOST_NODES: usize = 512;
+const MOST_NODES: usize = 8192;
 
 /// A tree of boxes over the triangles of a mesh.
-pub(super) struct Surface<'a> {
-    positions: &'a [Vec3A],
+#[derive(Default)]
+pub(super) struct Surface {
     triangles: Vec<[u32; 3]>,
     /// The children of node `n` are the next node and `nodes[n].second`.
     nodes: Vec<Node>,
@@ -57,17 +82,16 @@ impl Node {
     }
 }
 
-impl<'a> Surface<'a> {
+impl Surface {
     /// The surface of these triangles. All indices are below the number of positions.
-    pub(super) fn new(positions: &'a [Vec3A], indices: &[u32]) -> Self {
+    pub(super) fn new(positions: &[Vec3A], indices: &[u32]) -> Self {
         let mut surface = Self {
-            positions,
             triangles: indices.as_chunks::<3>().0.to_vec(),
             nodes: Vec::new(),
         };
         let count = surface.triangles.len();
         if count > 0 {
-            surface.build(0, count);
+            surface.build(positions, 0, count);
         }
         surface
     }
@@ -75,10 +99,10 @@ impl<'a> Surface<'a> {
     /// Adds the node of a range of triangles and all nodes below it.
     ///
     /// Halves are of equal size, so the depth is logarithmic.
-    fn build(&mut self, start: usize, end: usize) {
+    fn build(&mut self, positions: &[Vec3A], start: usize, end: usize) {
         let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
         for corner in self.triangles[start..end].as_flattened() {
-            let position = self.positions[*corner as usize];
+            let position = positions[*corner as usize];
             (min, max) = (min.min(position), max.max(position));
         }
         let at = self.nodes.len();
@@ -93,7 +117,6 @@ impl<'a> Surface<'a> {
             return;
         }
         let axis = greatest((max - min).to_array());
-        let positions = self.positions;
         let center = |triangle: &[u32; 3]| -> f32 {
             let corners = triangle.map(|corner| positions[corner as usize][axis]);
             corners.iter().sum()
@@ -101,21 +124,24 @@ impl<'a> Surface<'a> {
         let middle = (end - start) / 2;
         self.triangles[start..end]
             .select_nth_unstable_by(middle, |a, b| center(a).total_cmp(&center(b)));
-        self.build(start, start + middle);
+        self.build(positions, start, start + middle);
         self.nodes[at].second = self.nodes.len() as u32;
-        self.build(start + middle, end);
+        self.build(positions, start + middle, end);
     }
 
-    /// The point with the least cost. `None` without triangles.
+    /// The point with the least cost, and the cost. `None` without triangles. `positions` are those
+    /// that the surface was made with.
     ///
     /// Of each triangle, the point that is nearest to `point` is compared. `cost` is at least its
-    /// squared distance from `point`. The search ends after [`MOST_NODES`] with the best point so
-    /// far, so that its time is bounded.
+    /// squared distance from `point`. It is handed the least cost so far, and may return any number
+    /// that is not less if the cost is not. The search ends after [`MOST_NODES`] with the best
+    /// point so far, so that its time is bounded.
     pub(super) fn nearest(
         &self,
+        positions: &[Vec3A],
         point: Vec3A,
-        cost: impl Fn(&SurfacePoint) -> f32,
-    ) -> Option<SurfacePoint> {
+        cost: impl Fn(&SurfacePoint, f32) -> f32,
+    ) -> Option<(SurfacePoint, f32)> {
         let mut best = None;
         let mut least = f32::INFINITY;
         let mut visited = 0;
@@ -137,13 +163,13 @@ impl<'a> Surface<'a> {
             let node = &self.nodes[at];
             if node.second == 0 {
                 for triangle in &self.triangles[node.start as usize..node.end as usize] {
-                    let (nearest, distance) = self.nearest_of(triangle, point);
+                    let (nearest, distance) = nearest_of(positions, triangle, point);
                     if distance >= least {
                         continue;
                     }
-                    let cost = cost(&nearest);
+                    let cost = cost(&nearest, least);
                     if cost < least {
-                        (least, best) = (cost, Some(nearest));
+                        (least, best) = (cost, Some((nearest, cost)));
                     }
                 }
                 continue;
@@ -156,28 +182,27 @@ impl<'a> Surface<'a> {
             open.extend(children);
         }
         // Without a finite cost, any point will do.
-        best.or_else(|| Some(self.nearest_of(self.triangles.first()?, point).0))
+        best.or_else(|| Some(nearest_of(positions, self.triangles.first()?, point)))
     }
+}
 
-    /// The point of a triangle that is nearest to `point`, and its squared distance.
-    fn nearest_of(&self, triangle: &[u32; 3], point: Vec3A) -> (SurfacePoint, f32) {
-        let at = |corner: usize| self.positions[triangle[corner] as usize];
-        let [a, b, c] = [at(0), at(1), at(2)];
-        let weights = nearest_on_triangle(point, [a, b, c]);
-        let [u, v, w] = weights;
-        let nearest = SurfacePoint {
-            corners: *triangle,
-            weights,
-        };
-        (nearest, (a * u + b * v + c * w).distance_squared(point))
-    }
+/// The point of a triangle that is nearest to `point`, and its squared distance.
+fn nearest_of(positions: &[Vec3A], triangle: &[u32; 3], point: Vec3A) -> (SurfacePoint, f32) {
+    let [a, b, c] = triangle.map(|corner| positions[corner as usize]);
+    let weights = nearest_on_triangle(point, [a, b, c]);
+    let [u, v, w] = weights;
+    let nearest = SurfacePoint {
+        corners: *triangle,
+        weights,
+    };
+    (nearest, (a * u + b * v + c * w).distance_squared(point))
 }
 
 /// The weights of the corners at the point of a triangle that is nearest to `point`.
 ///
 /// Source: Ericson, "Real-Time Collision Detection", 2005, section 5.1.5.
 #[inline]
-fn nearest_on_triangle(point: Vec3A, [a, b, c]: [Vec3A; 3]) -> [f32; 3] {
+pub(super) fn nearest_on_triangle(point: Vec3A, [a, b, c]: [Vec3A; 3]) -> [f32; 3] {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {

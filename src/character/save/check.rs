@@ -206,6 +206,10 @@ fn check_levels(primitive: &Primitive, count: usize) -> Result<()> {
                     level.error_m.is_finite() && level.error_m >= 0.0,
                     "has an error that is not a length",
                 ),
+                (
+                    level.cover.is_finite() && level.cover >= 0.0,
+                    "has a cover that is not a number from 0",
+                ),
             ],
         )?;
         before = vertices;

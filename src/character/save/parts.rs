@@ -20,7 +20,7 @@ save_structs! {
     Aabb { min, max }
     PaletteJoint { joint, inverse_bind, flipped, may_flip, bounds }
     MorphTarget { vertices, positions, normals, tangents }
-    MeshLevel { indices, vertices, rigid, error_m }
+    MeshLevel { indices, vertices, rigid, error_m, cover }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
         influences_per_vertex, joints, weights, targets, first_weight, indices, levels,

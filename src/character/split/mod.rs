@@ -28,7 +28,8 @@ impl Character {
     /// use. Other entries that several pieces use are repeated.
     ///
     /// Levels of detail stay if every triangle of a coarser level lies in one piece. Otherwise, all
-    /// are left out; [make](Self::with_levels) them after the split.
+    /// are left out; [make](Self::with_levels) them after the split. Levels that are meshes of
+    /// their own follow joints of the whole palette, so they are left out if it is longer.
     ///
     /// Also returns the index of the original primitive for each primitive of the new character.
     ///
@@ -47,13 +48,22 @@ impl Character {
             return Err(Error::out_of_range("max_joints", 0.0, 1.0, max));
         }
         let max = max_joints.min(MAX_RANGE);
-        let all = self.primitives();
         let is_long = |primitive: &&Primitive| primitive.palette.len() > max;
-        if !all.iter().any(|primitive| is_long(&primitive)) {
-            return Ok((self.clone(), (0..all.len()).collect()));
+        let mut whole = self.clone();
+        if self
+            .primitives()
+            .iter()
+            .any(|one| one.is_far() && is_long(&one))
+        {
+            whole.remove_levels(self.far_levels().start);
         }
-        let mut ranges = Ranges::new(self.palette().len());
-        for entry in self.used_entries(|primitive| !is_long(&primitive)) {
+        let all = whole.primitives();
+        if !all.iter().any(|primitive| is_long(&primitive)) {
+            let origins = (0..all.len()).collect();
+            return Ok((whole, origins));
+        }
+        let mut ranges = Ranges::new(whole.palette().len());
+        for entry in whole.used_entries(|primitive| !is_long(&primitive)) {
             ranges.push(entry);
         }
         let mut plans: Vec<Option<Plan>> = Vec::with_capacity(all.len());
@@ -73,26 +83,26 @@ impl Character {
             origins.resize(primitives.len(), origin);
         }
         // All primitives have as many levels.
-        let levels = self.level_count();
+        let levels = whole.level_count();
         if primitives.iter().any(|one| one.levels.len() != levels) {
             primitives.iter_mut().for_each(|one| one.levels.clear());
         }
         let bare = |entry: &u32| PaletteJoint {
             bounds: Aabb::EMPTY,
-            ..self.palette()[*entry as usize]
+            ..whole.palette()[*entry as usize]
         };
         let mut palette: Vec<PaletteJoint> = ranges.order.iter().map(bare).collect();
         bound_entries(&mut palette, &primitives);
         let model = crate::mesh::Model {
-            hub_reaches: hub_reaches(self.skeleton(), &palette, &primitives),
+            hub_reaches: hub_reaches(whole.skeleton(), &palette, &primitives),
             palette,
             morph_reaches: morph_reaches(&primitives),
             parts: Parts::new(&primitives),
-            ..self
+            ..whole
                 .model
-                .with_meshes(primitives, self.model.images.clone())
+                .with_meshes(primitives, whole.model.images.clone())
         };
-        Ok((self.with_model(model), origins))
+        Ok((whole.with_model(model), origins))
     }
 
     /// The entries that vertices of these primitives address, ascending.

@@ -35,7 +35,7 @@ impl Level {
         let coarser = |primitive: &Primitive| {
             let at = level.checked_sub(1)?;
             let level = primitive.levels.get(at)?;
-            Some((level.vertices, level.indices.len(), level.error_m))
+            Some((level.drawn_vertices(), level.indices.len(), level.error_m))
         };
         let each = character.primitives().iter().map(|primitive| {
             let full = (primitive.vertex_count() as u32, primitive.indices.len());

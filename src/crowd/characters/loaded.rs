@@ -93,7 +93,9 @@ pub(crate) struct LoadedCharacter {
     /// The levels of detail, the full one first.
     pub(crate) levels: Vec<Level>,
     /// The errors of the levels in metres, ascending from 0.
-    pub(crate) errors: Vec<f32>,
+    errors: Vec<f32>,
+    /// The number of levels that have parts. The others are meshes of the whole character.
+    pub(crate) near_levels: usize,
     /// For each actor of the animator, the table index of its instance.
     pub(crate) instance_of_actor: Vec<u32>,
     /// The instances, as indices into the instance table.
@@ -174,6 +176,7 @@ impl LoadedCharacter {
             sets: sets.keep(),
             levels,
             errors,
+            near_levels: 1 + character.far_levels().start,
             instance_of_actor: Vec::new(),
             members: Vec::new(),
             slot: None,
@@ -428,6 +431,17 @@ impl LoadedCharacter {
     /// A level of detail: 0 is the full one.
     pub(crate) fn level(&self, level: u8) -> Option<&Level> {
         self.levels.get(usize::from(level))
+    }
+
+    /// The errors in metres of the levels that an instance may have, ascending from 0. One that
+    /// hides parts keeps to the levels that have parts.
+    pub(crate) fn errors(&self, hides: bool) -> &[f32] {
+        let near = self.near_levels.min(self.errors.len());
+        if hides {
+            &self.errors[..near]
+        } else {
+            &self.errors
+        }
     }
 
     /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.

@@ -146,7 +146,7 @@ impl Frame<'_> {
         }))
     }
 
-    /// What a view shows of a character that the CPU culls. None of it is late.
+    /// The draws of a character in a view that the CPU culls. None of it is late.
     fn runs(&self, view: ViewId, character: CharacterId) -> &[Run] {
         match view.late {
             true => &[],

@@ -35,8 +35,9 @@ impl Frame<'_> {
     /// - [`Error::NotFound`] if the pass does not exist.
     /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map
     ///   and the crowd has none, if the view mask of the pass has bits for which the view has no
-    ///   eyes, if the view is a [late](ViewId::late) one before the reveal, or if depth of a perspective view does not run as
-    ///   [`PassDesc::reversed_z`](crate::PassDesc::reversed_z) says.
+    ///   eyes, if the view is a [late](ViewId::late) one before the reveal, or if depth of a
+    ///   perspective view does not run as [`PassDesc::reversed_z`](crate::PassDesc::reversed_z)
+    ///   says.
     ///
     /// Nothing is recorded then.
     ///

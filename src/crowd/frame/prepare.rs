@@ -64,7 +64,7 @@ impl Frame<'_> {
     /// blended materials, which the CPU sorts, are never hidden.
     ///
     /// # Errors
-    /// Those of [`Self::record_prepare`], and:
+    /// As [`Self::record_prepare`], and:
     ///
     /// - [`Error::Capacity`] for more pixels of depth than
     ///   [`Capacity::depth_pixels`](crate::Capacity::depth_pixels).

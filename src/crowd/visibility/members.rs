@@ -136,9 +136,10 @@ fn upload(
             words as usize,
             draws,
         )?;
-        let errors = padded(character.errors.iter().map(|error| error.to_bits()));
+        let errors = padded(character.errors(false).iter().map(|error| error.to_bits()));
         let triangles = padded(character.levels.iter().map(|level| level.triangles));
-        let levels = character.levels.len().clamp(1, MAX_LEVELS) as u32;
+        let all = character.levels.len().clamp(1, MAX_LEVELS) as u32;
+        let levels = all | (character.near_levels as u32).min(all) << 16;
         let shared = character.shared_poses.as_ref();
         let shared = shared.map_or(0, SharedPoses::address);
         let addresses = [shared, character.kind().rest_palette].map(words_of);

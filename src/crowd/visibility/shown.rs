@@ -314,7 +314,8 @@ impl Shown {
             };
             let sphere = of.spheres.get(index as u32);
             levels[index] = HIDDEN;
-            match test.find(&sphere, &character.errors, last as u8) {
+            let errors = character.errors(of.hidden(index as u32) != 0);
+            match test.find(&sphere, errors, last as u8) {
                 Found::TooSmall => counts.too_small += 1,
                 Found::Level(level) => {
                     levels[index] = level;

@@ -299,7 +299,8 @@ fn skins(skins: &[RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
     skins.iter().filter_map(skin).collect()
 }
 
-/// Bounds of the morphed and skinned rest pose, or of the joints if nothing is drawn.
+/// Bounds of the morphed and skinned rest pose at full detail, or of the joints if nothing is
+/// drawn.
 fn rest_bounds(model: &Model) -> Result<Aabb> {
     let mut bounds = Aabb::EMPTY;
     if model.primitives.is_empty() {
@@ -318,11 +319,15 @@ fn rest_bounds(model: &Model) -> Result<Aabb> {
     let mut posed = PosedVertices::default();
     for primitive in &model.primitives {
         skin_linear(primitive, &palette, &weights, &mut posed)?;
+        // A mesh for far away may stand out.
+        let counts = !primitive.is_far();
         for point in &posed.positions {
             if !point.is_finite() {
                 return Err(too_large(&primitive.name));
             }
-            bounds = bounds.with_point(*point);
+            if counts {
+                bounds = bounds.with_point(*point);
+            }
         }
     }
     // Each point may be finite, but not their distance.

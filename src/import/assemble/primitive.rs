@@ -52,7 +52,8 @@ impl Drafting<'_> {
         coarser: &[Option<RawPrimitive>],
     ) -> Result<Option<Draft>> {
         check(raw)?;
-        if raw.indices.is_empty() {
+        let levels = raw.levels.iter().map(|level| &level.indices);
+        if [&raw.indices].into_iter().chain(levels).all(Vec::is_empty) {
             return Ok(None);
         }
         let mut vertices = self.vertices(raw)?;
@@ -222,6 +223,7 @@ fn weld_vertices(vertices: &Vertices<'_>, entries: &mut Entries) -> Draft {
             vertices: 0,
             rigid: level.rigid,
             error_m: level.error_m.unwrap_or(MeshLevel::UNMEASURED_M),
+            cover: level.cover.unwrap_or(MeshLevel::UNMEASURED_M),
         }
     });
     let levels = levels.collect();
@@ -309,6 +311,10 @@ fn check(raw: &RawPrimitive) -> Result<()> {
         if let Some(error_m) = level.error_m.filter(|m| !m.is_finite() || *m < 0.0) {
             let why = AssetFault::value("level", number, error_m, "a length");
             return Err(fault_at(raw, &format!("{part}.error_m"), why));
+        }
+        if let Some(cover) = level.cover.filter(|of| !of.is_finite() || *of < 0.0) {
+            let why = AssetFault::value("level", number, cover, "a number from 0");
+            return Err(fault_at(raw, &format!("{part}.cover"), why));
         }
     }
     Ok(())

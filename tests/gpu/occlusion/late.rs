@@ -171,7 +171,7 @@ impl World {
     }
 }
 
-/// Where a frame is drawn.
+/// The target of a frame.
 struct Scene<'a> {
     device: &'a throng::ash::Device,
     cmd: vk::CommandBuffer,

@@ -1,5 +1,6 @@
 //! The bytes of the mannequin's file, as `src/builtin/file.rs` reads them.
 
+use throng::glam::Vec3;
 use throng::import::{RawChannel, RawCharacter, RawKeys, RawLevel, RawNode};
 
 /// The bytes of a mannequin.
@@ -13,8 +14,7 @@ pub fn file(raw: &RawCharacter) -> Vec<u8> {
     }
     let primitive = &raw.primitives[0];
     for vectors in [&primitive.positions, &primitive.normals] {
-        to.count(vectors.len());
-        vectors.iter().for_each(|v| to.numbers(&v.to_array()));
+        to.vectors(vectors);
     }
     let mut paints: Vec<[f32; 4]> = Vec::new();
     let painted = primitive.colors.iter().map(|color| {
@@ -34,8 +34,23 @@ pub fn file(raw: &RawCharacter) -> Vec<u8> {
     to.count(primitive.weights.len());
     to.numbers(&primitive.weights);
     to.indices(&primitive.indices);
-    to.count(primitive.levels.len());
-    primitive.levels.iter().for_each(|level| to.level(level));
+    let far = &raw.primitives[1..];
+    let near = primitive.levels.len() - far.len();
+    to.count(near);
+    primitive.levels[..near]
+        .iter()
+        .for_each(|level| to.level(level));
+    to.count(far.len());
+    for (far, at) in far.iter().zip(near..) {
+        for vectors in [&far.positions, &far.normals] {
+            to.vectors(vectors);
+        }
+        to.count(far.colors.len());
+        far.colors.iter().for_each(|color| to.numbers(color));
+        to.count(far.joints.len());
+        to.0.extend(far.joints.iter().map(|joint| *joint as u8));
+        to.level(&far.levels[at]);
+    }
     to.count(raw.animations.len());
     for animation in &raw.animations {
         to.name(&animation.name);
@@ -54,6 +69,11 @@ impl Bytes {
 
     fn numbers(&mut self, numbers: &[f32]) {
         self.0.extend(numbers.iter().flat_map(|n| n.to_le_bytes()));
+    }
+
+    fn vectors(&mut self, vectors: &[Vec3]) {
+        self.count(vectors.len());
+        vectors.iter().for_each(|v| self.numbers(&v.to_array()));
     }
 
     fn indices(&mut self, indices: &[u32]) {
@@ -79,7 +99,7 @@ impl Bytes {
     fn level(&mut self, level: &RawLevel) {
         self.indices(&level.indices);
         self.0.push(level.rigid.into());
-        self.numbers(&[level.error_m.expect("a known error")]);
+        self.numbers(&[level.error_m, level.cover].map(|known| known.expect("a known figure")));
     }
 
     /// The hips' translations, then the rotations of all joints from the hips on.

@@ -13,8 +13,9 @@ use throng::import::{RawLevel, RawPrimitive};
 const INFLUENCES: usize = 4;
 /// Cosine of 75°. Faces that meet at a larger angle do not share normals.
 const SMOOTH_COSINE: f32 = 0.259;
-/// The error of the cage in the mannequin's own clips, as a test measures it.
-const CAGE_ERROR_M: f32 = 0.022;
+/// The error of the cage in the mannequin's own clips, and the area that it covers, as a test
+/// measures them.
+const CAGE: [f32; 2] = [0.022, 0.99];
 
 /// Linear RGB, and in alpha the strength of an instance's tint: 1 on the shirt, 0 on skin.
 fn color(paint: Paint) -> [f32; 4] {
@@ -49,7 +50,8 @@ pub(super) fn primitive() -> RawPrimitive {
     out.levels = vec![RawLevel {
         indices: coarse.collect(),
         rigid: false,
-        error_m: Some(CAGE_ERROR_M),
+        error_m: Some(CAGE[0]),
+        cover: Some(CAGE[1]),
     }];
     out
 }

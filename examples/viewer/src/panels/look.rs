@@ -109,8 +109,12 @@ fn level(ui: &mut Ui, level: &mut Option<u32>, character: &Character) {
         *level = u32::try_from(at).ok();
     }
     if let Some(level) = *level {
-        let (triangles, error_mm) = level_figures(character, level);
-        ui.weak(format!("{triangles} triangles, error {error_mm:.1} mm"));
+        let level = level_figures(character, level);
+        let (error_mm, cover) = (1e3 * level.error_m, 100.0 * level.cover);
+        let triangles = level.triangles;
+        ui.weak(format!(
+            "{triangles} triangles, error {error_mm:.1} mm, covers {cover:.0} %"
+        ));
     }
 }
 

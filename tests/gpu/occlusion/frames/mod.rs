@@ -31,7 +31,7 @@ struct Member {
 /// Colour and depth.
 type Pixels = (Vec<u8>, Option<Vec<f32>>);
 
-/// What a frame drew, until its figures are known.
+/// The pictures of a frame, until its figures are known.
 struct Drawn {
     shot: Shot,
     /// By view and crowd.

@@ -16,7 +16,7 @@ pub(super) struct Shot {
     pub(super) views: Vec<View>,
     /// The first view that is drawn.
     pub(super) first: usize,
-    /// Those of the views from there on.
+    /// The shots of the views from there on.
     pub(super) canvases: Vec<usize>,
     pub(super) reversed_z: bool,
     /// Of these, the number with depth: for one eye each, or for two.
