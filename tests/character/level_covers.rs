@@ -40,7 +40,7 @@ fn covers(character: &Character, pictures: usize) -> Vec<f64> {
     let pixel_m = bounds.size().max_element() / PIXELS;
     for _ in 0..pictures {
         let palette = random_pose(character, &mut rng);
-        let turn = Quat::from_rotation_y(rng.range(0.0, 6.28));
+        let turn = Quat::from_rotation_y(rng.range(0.0, core::f32::consts::TAU));
         let view = Mat3::from_quat(Quat::from_rotation_x(rng.range(-0.2, 0.7)) * turn);
         for (level, sum) in sums.iter_mut().enumerate() {
             let mut triangles = Vec::new();
