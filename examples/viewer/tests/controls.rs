@@ -9,6 +9,7 @@ use crate::keys::{Command, command};
 use crate::panels::clips::found;
 use crate::panels::timeline::time_text;
 use crate::playback::Base;
+use throng::character::LevelInfo;
 use throng::glam::Vec2;
 use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawPrimitive};
 use throng::palette::SkinningMethod;
