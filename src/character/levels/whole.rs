@@ -63,6 +63,7 @@ impl<'a> Whole<'a> {
     }
 
     /// The primitive of a vertex, and the number of the vertex in it.
+    #[cfg(feature = "lod")]
     pub(super) fn source(&self, vertex: u32) -> (&'a Primitive, u32) {
         let number = self.number(vertex);
         (
