@@ -108,6 +108,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         bytes(size)
     )?;
     if let Some(sidecar) = sidecar {
+        // Meshes for far away are not written.
+        let near = || {
+            let all = character.primitives().iter();
+            all.filter(|one| !one.indices.is_empty())
+        };
         writeln!(out, "wrote {}", shown(&sidecar))?;
     }
     Ok(())
@@ -150,10 +155,15 @@ fn is_measured_only(description: &AnimationDesc) -> bool {
 }
 
 fn contents(character: &Character) -> String {
+    // Meshes for far away are not written.
+    let near = || {
+        let all = character.primitives().iter();
+        all.filter(|one| !one.indices.is_empty())
+    };
     [
         plural(character.skeleton().len(), "joint"),
-        plural(character.primitives().len(), "primitive"),
-        plural(character.vertex_count(), "vertex"),
+        plural(near().count(), "primitive"),
+        plural(near().map(|one| one.vertex_count()).sum(), "vertex"),
         plural(character.morph_weights().len(), "morph weight"),
         plural(character.clips().len(), "clip"),
     ]
