@@ -108,11 +108,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         bytes(size)
     )?;
     if let Some(sidecar) = sidecar {
-        // Meshes for far away are not written.
-        let near = || {
-            let all = character.primitives().iter();
-            all.filter(|one| !one.indices.is_empty())
-        };
         writeln!(out, "wrote {}", shown(&sidecar))?;
     }
     Ok(())
