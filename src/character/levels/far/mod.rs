@@ -29,8 +29,6 @@ pub(super) use paint::Painter;
 
 use crate::mesh::{JointIndices, MeshLevel, Primitive};
 use glam::{Affine3A, Vec3, Vec3A};
-use posing::Posing;
-use track::Track;
 
 /// A mesh of a whole character, each vertex of which follows one entry of the palette.
 #[derive(Debug, Clone, Default)]
@@ -48,12 +46,6 @@ impl FarMesh {
         let all = self.positions.iter().zip(&self.entries);
         let all = all.map(|(at, entry)| palette[*entry as usize].transform_point3a(*at));
         all.collect()
-    }
-
-    /// The vertices in all poses.
-    fn tracks(&self, posing: &Posing<'_>) -> Vec<Track> {
-        let all = self.positions.iter().zip(&self.entries);
-        all.map(|(at, entry)| posing.track(*entry, *at)).collect()
     }
 
     /// Unit normals at rest in character space: the means of the triangles around each vertex.

@@ -212,3 +212,11 @@ impl<'a> Posing<'a> {
         areas.sum::<u64>() as f32 / self.area
     }
 }
+
+impl FarMesh {
+    /// The vertices in all poses.
+    pub(super) fn tracks(&self, posing: &Posing<'_>) -> Vec<Track> {
+        let all = self.positions.iter().zip(&self.entries);
+        all.map(|(at, entry)| posing.track(*entry, *at)).collect()
+    }
+}
