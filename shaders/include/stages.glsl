@@ -26,10 +26,10 @@ const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET
 
 // Words of a chunk, a draw, VkDrawIndexedIndirectCommand and an AnimateJob.
 const uint CHUNK_WORDS = 2u, DRAW_WORDS = 4u, ARGS_WORDS = 5u, JOB_WORDS = 4u;
-// Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then the
-// error in metres and the triangles of each level, the addresses of its shared poses, or 0, and of
-// its rest palette, and the workgroups of each dispatch of the stage skin for an instance. The high
-// half of the number of levels is that of the levels which have parts.
+// Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then
+// the error in metres and the triangles of each level, the addresses of its shared poses, or 0, and
+// of its rest palette, and the workgroups of each dispatch of the stage skin for an instance. The
+// high half of the number of levels is that of the levels which have parts.
 const uint CHARACTER_WORDS = 32u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
 const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
 const uint CHARACTER_SKINS = 24u;

@@ -5,7 +5,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`ids`], [`capacity`], [`desc`], [`view`], [`depth`], [`stats`] | plain data of the interface |
+//! | [`ids`], [`capacity`], [`desc`], [`stats`] | plain data of the interface |
+//! | [`view`], [`detail`], [`depth`], [`receivers`] | the same, of what a view shows |
 //! | [`table`], [`pending`] | lists by index, changes that wait to be uploaded |
 //! | [`view_record`] | the records of a view, for shaders and draws |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
@@ -26,6 +27,7 @@ mod capacity;
 mod characters;
 mod depth;
 mod desc;
+mod detail;
 mod draw;
 mod frame;
 mod ids;
@@ -49,6 +51,7 @@ pub use capacity::Capacity;
 pub use characters::desc::{CharacterDesc, SkinningStage};
 pub use depth::Depth;
 pub use desc::{CrowdDesc, Stages};
+pub use detail::{Culling, Detail};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::PipelineInfo;
 pub use frame::{Frame, Views};
@@ -61,7 +64,7 @@ pub use instances::spawn::Spawn;
 pub use receivers::Receivers;
 pub use skin::skinned_vertices::SkinnedVertices;
 pub use stats::{Stats, ViewStats};
-pub use view::{Culling, Detail, Eye, Lighting, Shadow, View};
+pub use view::{Eye, Lighting, Shadow, View};
 
 #[cfg(doc)]
 use crate::error::Error;
@@ -178,7 +181,8 @@ pub(crate) struct Pipelines {
 }
 
 destroy_fields!(
-    Pipelines, &'a Device: passes, skin, shift, scatter, cull, pyramid, animate, attach, shadow, set_layout
+    Pipelines, &'a Device:
+        passes, skin, shift, scatter, cull, pyramid, animate, attach, shadow, set_layout
 );
 
 impl Pipelines {

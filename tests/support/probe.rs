@@ -13,6 +13,28 @@ pub fn spirv(name: &str) -> Vec<u32> {
     read_spv(&mut file).unwrap()
 }
 
+/// The pipeline of a compute shader, by its name under `shaders/`.
+pub fn compute_pipeline(
+    device: &ash::Device,
+    shader: &str,
+    layout: vk::PipelineLayout,
+) -> vk::Pipeline {
+    let words = spirv(shader);
+    let info = vk::ShaderModuleCreateInfo::default().code(&words);
+    let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(c"main");
+    let info = [vk::ComputePipelineCreateInfo::default()
+        .stage(stage)
+        .layout(layout)];
+    let cache = vk::PipelineCache::null();
+    let made = unsafe { device.create_compute_pipelines(cache, &info, None) };
+    unsafe { device.destroy_shader_module(module, None) };
+    made.unwrap()[0]
+}
+
 /// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer.
 ///
 /// It has up to 16 such sets.
@@ -62,20 +84,7 @@ impl Probe {
                 .set_layouts(&sets)
                 .push_constant_ranges(&push);
             let layout = device.create_pipeline_layout(&info, None).unwrap();
-            let words = spirv(shader);
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = device.create_shader_module(&info, None).unwrap();
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(stages)
-                .module(module)
-                .name(c"main");
-            let info = [vk::ComputePipelineCreateInfo::default()
-                .stage(stage)
-                .layout(layout)];
-            let pipeline = device
-                .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
-                .unwrap()[0];
-            device.destroy_shader_module(module, None);
+            let pipeline = compute_pipeline(device, shader, layout);
             let sizes = [vk::DescriptorPoolSize {
                 ty: kind,
                 descriptor_count: 16,

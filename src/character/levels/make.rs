@@ -1,8 +1,8 @@
 //! New levels of detail: simplified, measured, and chosen.
 
-use super::LevelInfo;
 use super::cover::{Covering, covers_of};
 use super::far::{Maker, Painter};
+use super::info::LevelInfo;
 use super::measure::{Candidate, Distance, Of, distances, error_m, measure};
 use super::poses::{Poses, Shot};
 use super::simplify::{Prepared, Setting};

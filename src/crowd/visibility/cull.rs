@@ -3,7 +3,8 @@
 //! The arithmetic is additions, multiplications and comparisons alone, in a fixed order, so that it
 //! can be repeated bit for bit. Square roots and quotients are taken once per view or change.
 
-use crate::crowd::view::{Culling, View};
+use crate::crowd::detail::Culling;
+use crate::crowd::view::View;
 use crate::gpu::constants::{CHUNK, INVERSE_FACTOR, MAX_LEVELS};
 use crate::gpu::layout::GpuCullView;
 use crate::grow::reserve_all;

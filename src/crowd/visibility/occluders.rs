@@ -2,9 +2,10 @@
 
 use crate::crowd::Capacity;
 use crate::crowd::depth::Depth;
+use crate::crowd::detail::Culling;
 use crate::crowd::memory::pyramids::{Pyramids, most_eyes};
 use crate::crowd::receivers::Receivers;
-use crate::crowd::view::{Culling, View};
+use crate::crowd::view::View;
 use crate::crowd::visibility::occlusion::{Projection, Pyramid};
 use crate::error::Result;
 use crate::gpu::layout::{GpuCullView, GpuOcclusion};

@@ -5,7 +5,7 @@ use crate::push_layout::PyramidPush;
 use crate::reference::rng::Rng;
 use crate::shader_layout::GpuOcclusion;
 use crate::support::depths::{depth_of, known_depths};
-use crate::support::probe::spirv;
+use crate::support::probe::compute_pipeline;
 use crate::support::{CONFIGS, Setup};
 use std::mem::size_of;
 use throng::ash::vk;
@@ -69,22 +69,8 @@ impl Stage {
             1 => "pyramid.comp",
             _ => "pyramid_samples.comp",
         };
-        let pipelines = [of_image, "pyramid_top.comp"].map(|name| {
-            let words = spirv(name);
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(stages)
-                .module(module)
-                .name(c"main");
-            let info = [vk::ComputePipelineCreateInfo::default()
-                .stage(stage)
-                .layout(layout)];
-            let cache = vk::PipelineCache::null();
-            let made = unsafe { device.create_compute_pipelines(cache, &info, None) };
-            unsafe { device.destroy_shader_module(module, None) };
-            made.unwrap()[0]
-        });
+        let pipelines = [of_image, "pyramid_top.comp"];
+        let pipelines = pipelines.map(|name| compute_pipeline(device, name, layout));
         let sizes = kinds.map(|ty| vk::DescriptorPoolSize {
             ty,
             descriptor_count: 1,

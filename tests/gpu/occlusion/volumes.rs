@@ -5,7 +5,7 @@ use super::reference::{Picture, Volume, hidden_by_pixels, hides, project};
 use crate::occlusion_records::{Projection, Pyramid};
 use crate::reference::rng::Rng;
 use crate::shader_layout::GpuOcclusion;
-use crate::support::probe::spirv;
+use crate::support::probe::compute_pipeline;
 use crate::support::{CONFIGS, Setup};
 use throng::ash::vk;
 use throng::glam::camera::rh;
@@ -220,20 +220,7 @@ fn hidden(context: &Context, inputs: [&[u8]; 3], count: usize) -> Vec<u32> {
             .set_layouts(&layouts)
             .push_constant_ranges(&push);
         let layout = device.create_pipeline_layout(&info, None).unwrap();
-        let words = spirv("test/occlusion.comp");
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = device.create_shader_module(&info, None).unwrap();
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(stages)
-            .module(module)
-            .name(c"main");
-        let info = [vk::ComputePipelineCreateInfo::default()
-            .stage(stage)
-            .layout(layout)];
-        let cache = vk::PipelineCache::null();
-        let made = device.create_compute_pipelines(cache, &info, None);
-        let pipeline = made.unwrap()[0];
-        device.destroy_shader_module(module, None);
+        let pipeline = compute_pipeline(device, "test/occlusion.comp", layout);
         let sizes = [vk::DescriptorPoolSize {
             ty: kind,
             descriptor_count: 4,

@@ -1,6 +1,6 @@
 //! Moves the vertices of a far mesh to where they fit the surface best in all poses.
 
-use super::FarMesh;
+use super::mesh::FarMesh;
 use super::posing::Posing;
 use super::track::Track;
 use crate::character::levels::surface::{Surface, SurfacePoint};

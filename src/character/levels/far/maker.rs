@@ -1,7 +1,7 @@
 //! The best far mesh for a number of triangles.
 
-use super::FarMesh;
 use super::fit::{fit, largest, ties};
+use super::mesh::FarMesh;
 use super::posing::Posing;
 use super::reduce::Reducer;
 use super::source::Source;

@@ -1,7 +1,7 @@
 //! The colours and the material of far meshes.
 
-use super::FarMesh;
 use super::maker::Maker;
+use super::mesh::FarMesh;
 use super::posing::Posing;
 use crate::character::asset::Character;
 use crate::character::levels::surface::{Surface, SurfacePoint};

@@ -1,6 +1,6 @@
 //! A character in the poses that far meshes are fitted to.
 
-use super::FarMesh;
+use super::mesh::FarMesh;
 use super::track::{POSES, Track};
 use crate::character::levels::cover::{area, seen};
 use crate::character::levels::poses::Poses;

@@ -1,6 +1,6 @@
 //! Fewer triangles, edge by edge, as the poses suffer least.
 
-use super::FarMesh;
+use super::mesh::FarMesh;
 use super::posing::Posing;
 use super::track::Track;
 use crate::character::levels::surface::{SurfacePoint, nearest_on_triangle};
