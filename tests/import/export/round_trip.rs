@@ -77,6 +77,8 @@ fn counterpart<'a>(other: &'a Character, primitive: &Primitive) -> &'a Primitive
 }
 
 fn check_meshes(was: &Character, is: &Character) {
+    // Files have the full level alone.
+    let was = &was.clone().without_levels();
     assert_eq!(was.primitives().len(), is.primitives().len());
     for before in was.primitives() {
         let after = counterpart(is, before);
