@@ -96,3 +96,20 @@ impl FarMesh {
         }
     }
 }
+
+/// The vertices that triangles use, of `count`, in the order of their first use, and the triangles
+/// with the numbers in that order.
+pub(super) fn renumbered(triangles: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers = vec![u32::MAX; count];
+    let mut vertices = Vec::new();
+    let indices = triangles.iter().map(|vertex| {
+        let number = &mut numbers[*vertex as usize];
+        if *number == u32::MAX {
+            *number = vertices.len() as u32;
+            vertices.push(*vertex);
+        }
+        *number
+    });
+    let indices = indices.collect();
+    (vertices, indices)
+}

@@ -1,12 +1,12 @@
 //! Fewer triangles, edge by edge, as the poses suffer least.
 
-use super::mesh::FarMesh;
+use super::mesh::{FarMesh, renumbered};
 use super::posing::Posing;
 use super::track::Track;
 use crate::character::levels::surface::{SurfacePoint, nearest_on_triangle};
 use glam::{Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The weight with which a new vertex stays in the middle of its edge.
@@ -29,7 +29,7 @@ pub(super) struct Reducer<'a> {
     single: Vec<f32>,
     /// The number of changes around each vertex.
     changes: Vec<u32>,
-    queue: BinaryHeap<Candidate>,
+    queue: BinaryHeap<Reverse<Candidate>>,
     live: usize,
 }
 
@@ -42,16 +42,27 @@ struct Triangle {
     is_gone: bool,
 }
 
-/// An edge that may collapse into `kept`.
-#[derive(Clone, Copy)]
+/// An edge that may collapse into `kept`. The cheapest one comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    cost: f32,
+    cost: Cost,
     kept: u32,
     gone: u32,
-    /// The number of changes around both.
-    changes: u32,
     /// False if the cost is a bound from below.
     is_exact: bool,
+    /// The number of changes around both.
+    changes: u32,
+}
+
+/// The bits of a number that are in its order, see [`f32::total_cmp`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost(i32);
+
+impl From<f32> for Cost {
+    fn from(cost: f32) -> Self {
+        let bits = cost.to_bits() as i32;
+        Self(bits ^ ((bits >> 31) as u32 >> 1) as i32)
+    }
 }
 
 /// A triangle that points can be tied to.
@@ -78,34 +89,6 @@ struct Change {
     gone: Vec<u32>,
     cost: f32,
 }
-
-impl Candidate {
-    /// The cheapest one is the greatest.
-    fn key(&self) -> (u32, u32, bool) {
-        (self.kept, self.gone, self.is_exact)
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let order = other.cost.total_cmp(&self.cost);
-        order.then_with(|| other.key().cmp(&self.key()))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
 
 impl<'a> Reducer<'a> {
     pub(super) fn new(posing: &'a Posing<'a>, mesh: FarMesh) -> Self {
@@ -149,13 +132,9 @@ impl<'a> Reducer<'a> {
         for (point, tie) in new.posing.used.iter().zip(ties) {
             new.triangles[tie.at].tied.push((*point, tie.square));
         }
-        new.enqueue_all();
+        let vertices: Vec<u32> = (0..new.tracks.len() as u32).collect();
+        new.enqueue(&vertices);
         new
-    }
-
-    fn enqueue_all(&mut self) {
-        let all: Vec<u32> = (0..self.tracks.len() as u32).collect();
-        self.enqueue(&all);
     }
 
     /// The mesh with at most this many triangles, or `None` if nothing can collapse any more.
@@ -163,7 +142,7 @@ impl<'a> Reducer<'a> {
     /// Only the costs of the cheapest candidates are kept up to date.
     pub(super) fn reduce(&mut self, triangles: usize) -> Option<FarMesh> {
         while self.live > triangles {
-            let next = self.queue.pop()?;
+            let Reverse(next) = self.queue.pop()?;
             let Some(mut change) = self.change(next.kept, next.gone) else {
                 continue;
             };
@@ -173,12 +152,12 @@ impl<'a> Reducer<'a> {
                 continue;
             }
             self.complete(next.kept, &mut change);
-            self.queue.push(Candidate {
-                cost: change.cost,
+            self.queue.push(Reverse(Candidate {
+                cost: change.cost.into(),
                 changes,
                 is_exact: true,
                 ..next
-            });
+            }));
         }
         Some(self.compact())
     }
@@ -198,20 +177,15 @@ impl<'a> Reducer<'a> {
 
     /// The mesh without what has vanished.
     fn compact(&self) -> FarMesh {
-        let mut numbers = vec![u32::MAX; self.tracks.len()];
-        let mut mesh = FarMesh::default();
-        for triangle in self.triangles.iter().filter(|triangle| !triangle.is_gone) {
-            for corner in triangle.corners {
-                let number = &mut numbers[corner as usize];
-                if *number == u32::MAX {
-                    *number = mesh.positions.len() as u32;
-                    mesh.positions.push(self.mesh.positions[corner as usize]);
-                    mesh.entries.push(self.mesh.entries[corner as usize]);
-                }
-                mesh.indices.push(*number);
-            }
+        let left = self.triangles.iter().filter(|triangle| !triangle.is_gone);
+        let left: Vec<u32> = left.flat_map(|triangle| triangle.corners).collect();
+        let (vertices, indices) = renumbered(&left, self.tracks.len());
+        let all = || vertices.iter().map(|vertex| *vertex as usize);
+        FarMesh {
+            positions: all().map(|vertex| self.mesh.positions[vertex]).collect(),
+            entries: all().map(|vertex| self.mesh.entries[vertex]).collect(),
+            indices,
         }
-        mesh
     }
 
     /// A power of a squared distance.
@@ -223,16 +197,10 @@ impl<'a> Reducer<'a> {
 
     /// The sum over points of a triangle, one corner of which is moved.
     fn own(&self, corners: [u32; 3], moved: u32, track: &Track) -> f32 {
-        let [a, b, c] = corners.map(|corner| self.of(corner, moved, track));
+        let corners = corners.map(|corner| *self.of(corner, moved, track));
         let points = SurfacePoint::within([0, 1, 2]);
-        let sum = points.map(|point| {
-            let mut at = Track::default();
-            for (corner, weight) in [a, b, c].into_iter().zip(point.weights) {
-                at.add(corner, weight);
-            }
-            self.single(&at)
-        });
-        sum.iter().sum()
+        let points = points.iter().map(|point| Track::of(point, &corners));
+        points.map(|point| self.single(&point)).sum()
     }
 
     /// The part of a point in the sum.
@@ -526,15 +494,15 @@ impl<'a> Reducer<'a> {
         edges.sort_unstable();
         edges.dedup();
         let candidates = edges.into_par_iter().filter_map(|(kept, gone)| {
-            Some(Candidate {
-                cost: self.change(kept, gone)?.cost,
+            Some(Reverse(Candidate {
+                cost: self.change(kept, gone)?.cost.into(),
                 kept,
                 gone,
                 changes: self.changes(kept, gone),
                 is_exact: false,
-            })
+            }))
         });
-        let candidates: Vec<Candidate> = candidates.collect();
+        let candidates: Vec<Reverse<Candidate>> = candidates.collect();
         self.queue.extend(candidates);
     }
 }

@@ -1,5 +1,6 @@
 //! The surface that is simplified to a far mesh.
 
+use super::mesh::renumbered;
 use super::posing::Posing;
 use super::remesh::remesh;
 use super::track::Track;
@@ -118,22 +119,8 @@ impl Source {
             &mut workspace,
         )?;
         indices.truncate(done.index_count);
-        Ok(compact(&positions, &indices))
+        let (vertices, indices) = renumbered(&indices, positions.len());
+        let kept = vertices.iter().map(|at| positions[*at as usize].into());
+        Ok((kept.collect(), indices))
     }
-}
-
-/// The vertices that triangles use, in the order of their first use.
-fn compact(positions: &[[f32; 3]], indices: &[u32]) -> (Vec<Vec3A>, Vec<u32>) {
-    let mut numbers = vec![u32::MAX; positions.len()];
-    let mut kept = Vec::new();
-    let indices = indices.iter().map(|index| {
-        let number = &mut numbers[*index as usize];
-        if *number == u32::MAX {
-            *number = kept.len() as u32;
-            kept.push(Vec3A::from(positions[*index as usize]));
-        }
-        *number
-    });
-    let indices = indices.collect();
-    (kept, indices)
 }
