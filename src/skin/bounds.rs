@@ -12,8 +12,8 @@ impl Character {
     /// The bounding box in a pose, in character space.
     ///
     /// `weights` has one number for each of [`Self::morph_weights`]. `None` means the weights at
-    /// rest. The box is the union of each palette entry's box under its skinning matrix. It is
-    /// never too small, and usually somewhat too large.
+    /// rest. The box is the union of each palette entry's box under its skinning matrix, and
+    /// contains all levels of detail. It is never too small, and usually somewhat too large.
     ///
     /// A vertex is a convex combination of its images under the entries, so the union contains it.
     /// The box is widened by the rounding error of both computations.

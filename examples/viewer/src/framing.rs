@@ -19,7 +19,7 @@ use super::subject::widened;
 const POSES: usize = 32;
 /// A clip may leave the box around the rest pose by this part of its longest edge, and still be in
 /// view.
-const ROOM: f32 = 0.25;
+const ROOM: f32 = 0.3;
 /// The least size of a clip relative to the rest pose, below which the camera comes closer.
 const LEAST: f32 = 0.5;
 /// A character may move by this part of its longest edge before the camera follows it. Swings and
