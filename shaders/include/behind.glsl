@@ -56,40 +56,19 @@ bool was(const uint hidden, const uint view, const uint chunk, const uint lane) 
 
 #include "receivers.glsl"
 
-// True if the depth of an eye hides a volume: a box, or else the sphere of an actor.
-bool depth_hides(const uint at, const Actor actor, const Volume volume) {
-    vec4 a, b, c;
-    float margin = TEST_ROW(at + OCCLUSION_LIMITS).w, away = sum_of(volume.center);
-    if (volume.is_box) {
-        mat3 edges = margin > 0.0 ? widened(volume.edges, margin) : volume.edges;
-        a = turned(at, edges[0]);
-        b = turned(at, edges[1]);
-        c = turned(at, edges[2]);
-        away += sum_of(edges[0]) + sum_of(edges[1]) + sum_of(edges[2]);
-    } else {
-        // The box around it along the directions of the picture.
-        float half_edge = actor.radius + margin;
-        a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
-        b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
-        c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
-        away += 2.0 * half_edge;
-    }
-    return hides(at, placed(at, volume.center), a, b, c, away);
-}
-
 // True if an instance is hidden from an eye.
 bool hidden_from(const uint eye, const uint flags, const Actor actor, const uint instance,
                  const uint character) {
-    if (!is_tested(flags) && (flags & VIEW_RECEIVERS) == 0u) {
+    bool casts = RECEIVERS && (flags & VIEW_RECEIVERS) != 0u;
+    if (!is_tested(flags) && !casts) {
         return false;
     }
     uint at = occlusion_of(eye);
     Volume volume = volume_of(actor, instance, character);
-    if (is_tested(flags) && depth_hides(at, actor, volume)) {
+    if (is_tested(flags) && depth_hides(at, volume.center, volume.edges, volume.radius)) {
         return true;
     }
-    mat3 edges = volume.is_box ? volume.edges : mat3(actor.radius);
-    return (flags & VIEW_RECEIVERS) != 0u && casts_unseen(at, volume.center, edges);
+    return casts && casts_unseen(at, volume.center, volume.edges);
 }
 
 // True if it is hidden from each eye that has it inside.

@@ -22,7 +22,7 @@ void main() {
     vec4 center = volumes[volume * 4u], a = volumes[volume * 4u + 1u];
     vec4 b = volumes[volume * 4u + 2u], c = volumes[volume * 4u + 3u];
     uint at = floatBitsToUint(center.w) * OCCLUSION_ROWS;
-    bool found = a.w > 0.0 ? hides_sphere(at, center.xyz, a.w)
-                           : hides_box(at, center.xyz, mat3(a.xyz, b.xyz, c.xyz));
+    mat3 edges = mat3(a.xyz, b.xyz, c.xyz);
+    bool found = depth_hides(at, center.xyz, edges, a.w > 0.0 ? a.w : -1.0);
     hidden[volume] = found ? 1u : 0u;
 }

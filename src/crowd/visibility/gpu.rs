@@ -177,6 +177,7 @@ impl Scene {
             draws,
             animates: self.poses.gpu.is_some(),
             eyes: views.iter().any(|view| view.eye_count() > 1),
+            receivers: views.iter().any(|view| view.receivers.is_some()),
             holds: views.iter().any(|view| view.late),
             limited: views
                 .iter()
