@@ -1,9 +1,11 @@
 // Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in
 // the view of a light, because no camera sees its shadow.
 
-// What becomes of members that are hidden, and of those that wait for the reveal. The words of a
-// view's counters that have the numbers of those that are hidden, and of those that are revealed.
-const uint HIDDEN = 34u, HELD = 35u, COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
+#include "hidden.glsl"
+
+// The words of a view's counters that have the numbers of those that are hidden, and of those that
+// are revealed.
+const uint COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
 // See GpuCullView.
 const uint VIEW_BEHIND = 8u, VIEW_LATE = 32u;
 // Words of a chunk and a late view, before the choices, in reverse order: a bit for each member
@@ -35,8 +37,7 @@ bool is_tested(const uint flags) {
 }
 #else
 uint occlusion_of(const uint eye) {
-    // They stand before the lists, in reverse order.
-    return listed_at / 4u - (eye + 1u) * OCCLUSION_ROWS;
+    return occlusion_in_views(eye);
 }
 
 bool is_tested(const uint flags) {

@@ -12,7 +12,7 @@
 #define TEST_ROW(at) view_rows[at]
 #endif
 
-const uint OCCLUSION_ROWS = 20u, OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
+const uint OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
 const uint OCCLUSION_LIMITS = 9u, OCCLUSION_LEVELS = 10u, OCCLUSION_PLACES = 11u;
 // Pixels that rasterisers may move an edge by: they have at least 16 places in a pixel.
 const float SNAPPED = 0.125;

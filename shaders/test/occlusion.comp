@@ -14,6 +14,8 @@ layout(set = 0, binding = 3, std430) writeonly buffer Hidden { uint hidden[]; };
 
 layout(push_constant) uniform Push { uint count; };
 
+const uint OCCLUSION_ROWS = 21u;
+
 void main() {
     uint volume = gl_GlobalInvocationID.x;
     if (volume >= count) {

@@ -37,11 +37,15 @@ const TESTS: usize = 2;
 /// with its constants.
 type Variant = (&'static str, &'static [u32], [bool; 2]);
 
-/// The first stages, which also test instances against depth. Views may have several eyes with the
-/// first constant, and lights may have receivers with the second.
-const BEHIND: [Variant; 4 * TESTS] = {
+/// Compact of frames in which motion vectors follow hidden instances, and the first stages, which
+/// also test instances against depth.
+///
+/// With the first constant of the stages, views may have several eyes, and with the second, lights
+/// may have receivers.
+const BEHIND: [Variant; 1 + 4 * TESTS] = {
     let (budget, cull) = (spirv::BUDGET_BEHIND_COMP, spirv::CULL_BEHIND_COMP);
     [
+        ("compact follows", spirv::COMPACT_HOLDS_COMP, [false, true]),
         ("budget behind", budget, [false, false]),
         ("cull behind", cull, [false, false]),
         ("budget behind, receivers", budget, [false, true]),
@@ -55,11 +59,12 @@ const BEHIND: [Variant; 4 * TESTS] = {
 
 /// The stages of frames that hold back instances: compact before the reveal and in it, and reveal,
 /// with the constants of [`BEHIND`].
-const LATE: [Variant; 6] = {
+const LATE: [Variant; 7] = {
     let (compact, reveal) = (spirv::COMPACT_HOLDS_COMP, spirv::REVEAL_COMP);
     [
         ("compact holds", compact, [false, false]),
         ("compact late", compact, [true, false]),
+        ("compact late, follows", compact, [true, true]),
         ("reveal", reveal, [false, false]),
         ("reveal, receivers", reveal, [false, true]),
         ("reveal of eyes", reveal, [true, false]),
@@ -72,7 +77,7 @@ const LATE: [Variant; 6] = {
 #[derive(Debug)]
 pub(crate) struct CullPass {
     all: ComputePass,
-    /// The stages of [`BEHIND`], on a device without multiview those for one eye.
+    /// The stages of [`BEHIND`]. On a device without multiview, those for one eye.
     behind: Option<ComputePass>,
     /// The stages of [`LATE`], with the layouts of `behind`.
     late: Option<ComputePass>,
@@ -113,6 +118,8 @@ pub(crate) struct CullDispatch {
     pub(crate) receivers: bool,
     /// True if a view holds back instances until the reveal.
     pub(crate) holds: bool,
+    /// True if motion vectors follow hidden instances.
+    pub(crate) follows: bool,
 }
 
 impl CullDispatch {
@@ -161,7 +168,7 @@ impl CullPass {
             return Ok(());
         }
         let eyes = device.enabled.contains(Features::MULTIVIEW);
-        let stages = &BEHIND[..BEHIND.len() / if eyes { 1 } else { 2 }];
+        let stages = &BEHIND[..1 + if eyes { 4 } else { 2 } * TESTS];
         self.behind = Some(Self::with_pyramids(device, "throng cull behind", stages)?);
         Ok(())
     }
@@ -257,8 +264,11 @@ impl CullPass {
         let steps = (0..).zip(WAITS.into_iter().zip(sizes));
         let steps = steps.map(|(stage, (waits, size))| {
             let tests = stage < TESTS;
-            let with = match (behind.filter(|_| tests), late.filter(|_| stage == COMPACT)) {
-                (Some((pass, set)), _) => (pass, set, stage + dispatch.variant() * TESTS),
+            let follows = dispatch.follows && stage == COMPACT;
+            let late = late.filter(|_| stage == COMPACT);
+            let with = match (behind.filter(|_| tests || follows), late) {
+                (Some((pass, set)), _) if follows => (pass, set, 0),
+                (Some((pass, set)), _) => (pass, set, 1 + stage + dispatch.variant() * TESTS),
                 (_, Some((pass, set))) => (pass, set, 0),
                 _ if dispatch.eyes && tests => (&self.all, dispatch.set, stage + STAGES.len()),
                 _ => (&self.all, dispatch.set, stage),
@@ -289,13 +299,13 @@ impl CullPass {
         let step = |with, waits, size| Step { with, waits, size };
         let all = |stage| (&self.all, dispatch.set, stage);
         let steps = [
+            step((late, set, 3 + dispatch.variant()), false, [chunks, 1]),
+            step(all(SCAN), true, [dispatch.characters, views]),
             step(
-                (late, set, 2 + dispatch.variant()),
-                false,
+                (late, set, 1 + usize::from(dispatch.follows)),
+                true,
                 [chunks, 1],
             ),
-            step(all(SCAN), true, [dispatch.characters, views]),
-            step((late, set, 1), true, [chunks, 1]),
             step(all(ARGS), false, [args, views]),
         ];
         // SAFETY: this function has the same contract.
