@@ -344,7 +344,9 @@ fn people_with_poses_of_their_own_hide_people() {
 /// that of all people with the same error, which have more triangles than the limit.
 #[test]
 fn limits_of_triangles_do_not_count_hidden_people() {
-    const LIMIT: u32 = 20_000;
+    // The ten giants are too near for any level but the full one: they have 66,990 of these.
+    const LIMIT: u32 = 90_000;
+    const FULL: u64 = 6_699;
     const ERROR_PX: f32 = 0.1;
     each(|setup| {
         let mut world = World::new(setup, Poses::Shared);
@@ -370,13 +372,14 @@ fn limits_of_triangles_do_not_count_hidden_people() {
             if let Some(all) = all.before {
                 above += u32::from(all.triangles > LIMIT.into());
             }
-            let of_late = u64::from(limited.late) * 3_434;
-            println!("{} triangles, {} late", limited.triangles, limited.late);
+            let of_late = u64::from(limited.late) * FULL;
+            println!("{limited:?}");
             assert!(limited.triangles <= u64::from(LIMIT) + of_late);
             assert!(limited.error_factor > 1.0);
             world.now_s += 1.0 / 60.0;
         }
-        assert!(above >= 5, "{above}");
+        // Of six, all but those that do not know yet who is hidden.
+        assert_eq!(above, 4);
         world.destroy(setup);
     });
 }
