@@ -36,9 +36,9 @@ void main() {
     uint character = characters_at + work[chunks_at + chunk * CHUNK_WORDS] * CHARACTER_WORDS;
     Actor actor = actor_of(instance);
     uint levels = table_words[levels_at + instance];
-    // The choice of the last view of the stage cull says who needs an own pose.
+    // The choice of the last view of the stage cull says which members need own poses.
     uint last = ALL_VIEWS - 1u;
-    uint own = work[choice_at(last, member)] >> (8u * (last & 3u)) & OWN_POSE;
+    uint own = work[choice_at(last, member)] >> (8u * (last & 3u)) & (OWN_POSE | OWN_IF_SEEN);
     uint before = 0u, choices = 0u;
     for (uint number = 0u; number < view_count; ++number) {
         View view = view_of(number);
@@ -56,6 +56,7 @@ void main() {
             bool covered = choice == HIDDEN || hidden(number, view, actor, instance, character);
             set_lane(covered ? COVERED : SEEN, lane);
             if (choice == HELD && covered) {
+                key = HIDDEN;
                 set_lane(KEPT, lane);
             } else if (choice == HELD) {
                 key = (actor.flags & ACTOR_FLIPPED) * 16u + last_level(levels, number) * 2u

@@ -1,9 +1,11 @@
 // Stage cull: whether an instance is hidden in a view: by depth that an engine drew before, or in
 // the view of a light, because no camera sees its shadow.
 
-// What becomes of members that are hidden, and of those that wait for the reveal. The words of a
-// view's counters that have the numbers of those that are hidden, and of those that are revealed.
-const uint HIDDEN = 34u, HELD = 35u, COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
+#include "hidden.glsl"
+
+// The words of a view's counters that have the numbers of those that are hidden, and of those that
+// are revealed.
+const uint COUNT_HIDDEN = 13u, COUNT_LATE = 14u;
 // See GpuCullView.
 const uint VIEW_BEHIND = 8u, VIEW_LATE = 32u;
 // Words of a chunk and a late view, before the choices, in reverse order: a bit for each member
@@ -35,8 +37,7 @@ bool is_tested(const uint flags) {
 }
 #else
 uint occlusion_of(const uint eye) {
-    // They stand before the lists, in reverse order.
-    return listed_at / 4u - (eye + 1u) * OCCLUSION_ROWS;
+    return occlusion_in_views(eye);
 }
 
 bool is_tested(const uint flags) {
@@ -56,40 +57,19 @@ bool was(const uint hidden, const uint view, const uint chunk, const uint lane) 
 
 #include "receivers.glsl"
 
-// True if the depth of an eye hides a volume: a box, or else the sphere of an actor.
-bool depth_hides(const uint at, const Actor actor, const Volume volume) {
-    vec4 a, b, c;
-    float margin = TEST_ROW(at + OCCLUSION_LIMITS).w, away = sum_of(volume.center);
-    if (volume.is_box) {
-        mat3 edges = margin > 0.0 ? widened(volume.edges, margin) : volume.edges;
-        a = turned(at, edges[0]);
-        b = turned(at, edges[1]);
-        c = turned(at, edges[2]);
-        away += sum_of(edges[0]) + sum_of(edges[1]) + sum_of(edges[2]);
-    } else {
-        // The box around it along the directions of the picture.
-        float half_edge = actor.radius + margin;
-        a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
-        b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
-        c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
-        away += 2.0 * half_edge;
-    }
-    return hides(at, placed(at, volume.center), a, b, c, away);
-}
-
 // True if an instance is hidden from an eye.
 bool hidden_from(const uint eye, const uint flags, const Actor actor, const uint instance,
                  const uint character) {
-    if (!is_tested(flags) && (flags & VIEW_RECEIVERS) == 0u) {
+    bool casts = RECEIVERS && (flags & VIEW_RECEIVERS) != 0u;
+    if (!is_tested(flags) && !casts) {
         return false;
     }
     uint at = occlusion_of(eye);
     Volume volume = volume_of(actor, instance, character);
-    if (is_tested(flags) && depth_hides(at, actor, volume)) {
+    if (is_tested(flags) && depth_hides(at, volume.center, volume.edges, volume.radius)) {
         return true;
     }
-    mat3 edges = volume.is_box ? volume.edges : mat3(actor.radius);
-    return (flags & VIEW_RECEIVERS) != 0u && casts_unseen(at, volume.center, edges);
+    return casts && casts_unseen(at, volume.center, volume.edges);
 }
 
 // True if it is hidden from each eye that has it inside.

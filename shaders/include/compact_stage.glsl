@@ -6,10 +6,15 @@
 #include "stages.glsl"
 #include "shown.glsl"
 #include "playback.glsl"
+#ifdef HOLDS
+#include "hidden.glsl"
+#endif
 
 #ifdef HOLDS
 // True for the instances that a reveal adds. Those that are shown already keep stamp and pose.
 layout(constant_id = 0) const bool LATE = false;
+// True if a view has a history, which follows instances that are hidden.
+layout(constant_id = 1) const bool FOLLOWS = false;
 #endif
 
 layout(local_size_x = CHUNK) in;
@@ -114,12 +119,19 @@ uvec2 shared_pose(const uint character, const uint plays) {
     return palette;
 }
 
+#ifdef HOLDS
+#include "follow.glsl"
+#endif
+
 void main() {
     uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
     bool used = lane < work[chunks_at + chunk * CHUNK_WORDS + 1u];
     uint member = chunk * CHUNK + lane;
     uint instance = used ? work[members_at + member] : 0u;
     bool any = false, own = view_count == 0u;
+#ifdef HOLDS
+    bool hidden = false, held = false, own_if_seen = false;
+#endif
     for (uint view = 0u; view < view_count; ++view) {
         if (lane < BUCKETS) {
             lanes[lane][0] = 0u;
@@ -141,6 +153,11 @@ void main() {
             work[work[count_at(view, chunk) + bucket] + uint(rank)] = instance;
         }
         any = any || shown;
+#ifdef HOLDS
+        hidden = hidden || bucket == HIDDEN;
+        held = held || bucket == HELD;
+        own_if_seen = (choice & OWN_IF_SEEN) != 0u;
+#endif
         barrier();
     }
     vec4 actor = table_rows[actors_at + instance * ACTOR_ROWS + 1u];
@@ -148,7 +165,10 @@ void main() {
     any = any || (view_count == 0u && mask != 0u);
     any = any && used;
 #ifdef HOLDS
-    any = any && !(LATE && table_words[shown_at + instance * SHOWN_WORDS] == frame);
+    uint noted = table_words[shown_at + instance * SHOWN_WORDS];
+    bool known = LATE && (noted == frame || noted == ~frame);
+    any = any && !known;
+    bool passes = FOLLOWS && used && hidden && !held && !any && !known;
 #endif
     if (any) {
         show(instance);
@@ -206,6 +226,14 @@ void main() {
             }
         }
     }
+#ifdef HOLDS
+    if (FOLLOWS && any && noted == ~last_frame) {
+        stand_in(instance);
+    }
+    if (passes) {
+        pass_over(instance, character, flags, floatBitsToUint(actor.w), own_if_seen);
+    }
+#endif
     // The bits of the lanes whose members the stage skin deforms.
     bool skins = posed && (flags & ACTOR_SKINS) != 0u;
     if (lane < 2u) {

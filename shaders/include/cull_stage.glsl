@@ -60,6 +60,9 @@ void main() {
     bool posed = used && (actor.flags & ACTOR_POSED) != 0u;
     // Without views, all visible members are posed.
     bool own_pose = posed && view_count == 0u && actor.mask != 0u;
+#ifdef BEHIND
+    bool own_if_seen = false;
+#endif
     if (lane < 2u) {
         own_poses[lane] = 0u;
     }
@@ -103,6 +106,7 @@ void main() {
                 own_pose = own_pose || (posed && !may_share(view, actor, squared));
             }
 #ifdef BEHIND
+            own_if_seen = own_if_seen || own_pose;
             // The view keeps the level, but needs no pose.
             if (key < BUCKETS && hidden(number, view, actor, instance, character)) {
                 key = HIDDEN;
@@ -127,6 +131,9 @@ void main() {
             work[counters_at + number * COUNTER_WORDS + COUNT_FACTOR] = shared_power;
         }
         key |= own_pose && number + 1u == view_count ? OWN_POSE : 0u;
+#ifdef BEHIND
+        key |= own_if_seen && number + 1u == view_count ? OWN_IF_SEEN : 0u;
+#endif
         choices |= key << (8u * (number & 3u));
         if ((number & 3u) == 3u || number + 1u == view_count) {
             work[choice_at(number, member)] = choices;

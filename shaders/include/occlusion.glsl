@@ -3,12 +3,16 @@
 //
 // A volume that is said to be hidden has no fragment that could pass the depth test: its rectangle
 // is widened by more than rasterisers snap, and its depth by the rounding of coordinates.
+//
+// Loops over corners stay loops: unrolled, they take thrice the code and half more registers.
+
+#extension GL_EXT_control_flow_attributes : require
 
 #ifndef TEST_ROW
 #define TEST_ROW(at) view_rows[at]
 #endif
 
-const uint OCCLUSION_ROWS = 20u, OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
+const uint OCCLUSION_ROUNDING = 4u, OCCLUSION_EDGES = 6u;
 const uint OCCLUSION_LIMITS = 9u, OCCLUSION_LEVELS = 10u, OCCLUSION_PLACES = 11u;
 // Pixels that rasterisers may move an edge by: they have at least 16 places in a pixel.
 const float SNAPPED = 0.125;
@@ -23,15 +27,17 @@ bool covered(const uint at, const uint level, const uvec2 low, const uvec2 high,
     uint number = level - floatBitsToUint(TEST_ROW(at + OCCLUSION_LEVELS).y);
     vec4 both = TEST_ROW(at + OCCLUSION_PLACES + (number >> 1));
     uvec2 place = floatBitsToUint((number & 1u) == 0u ? both.xy : both.zw);
-    uvec2 first = low >> level, last = high >> level;
-    for (uint y = first.y; y <= last.y; ++y) {
-        for (uint x = first.x; x <= last.x; ++x) {
-            if (!(nearest > pyramids[place.x + y * place.y + x])) {
-                return false;
-            }
+    uvec2 first = low >> level, last = high >> level, texel = first;
+    while (nearest > pyramids[place.x + texel.y * place.y + texel.x]) {
+        ++texel.x;
+        if (texel.x > last.x) {
+            texel = uvec2(first.x, texel.y + 1u);
+        }
+        if (texel.y > last.y) {
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 // True if a rectangle of pixels is hidden, with the depth of its nearest point. `least_w` is a
@@ -61,27 +67,16 @@ bool hides_rectangle(const uint at, vec3 low, vec3 high, const float least_w,
     uint finest = floatBitsToUint(rest.y), coarsest = floatBitsToUint(rest.z);
     uint longest = max(last.x - first.x, last.y - first.y);
     uint level = clamp(uint(findMSB(longest) + 1), finest, coarsest);
-    return covered(at, level, first, last, nearest)
-           || (level > finest
-               && covered(at, level - min(level - finest, FINER), first, last, nearest));
-}
-
-// True if a box is hidden. Its center and half of its edges are products with the four rows, and
-// `away` is a bound of the sum of a point's coordinates.
-bool hides(const uint at, const vec4 center, const vec4 a, const vec4 b, const vec4 c,
-           const float away) {
-    vec4 rounding = TEST_ROW(at + OCCLUSION_ROUNDING) * away
-                    + TEST_ROW(at + OCCLUSION_ROUNDING + 1u);
-    float least_w = center.w - (abs(a.w) + abs(b.w) + abs(c.w)) - rounding.w;
-    vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
-    for (uint corner = 0u; corner < 8u; ++corner) {
-        vec4 point = center + ((corner & 1u) == 0u ? a : -a) + ((corner & 2u) == 0u ? b : -b)
-                     + ((corner & 4u) == 0u ? c : -c);
-        vec3 place = point.xyz / point.w;
-        low = min(low, place);
-        high = max(high, place);
+    uint finer = level - min(level - finest, FINER);
+    for (;;) {
+        if (covered(at, level, first, last, nearest)) {
+            return true;
+        }
+        if (level == finer) {
+            return false;
+        }
+        level = finer;
     }
-    return hides_rectangle(at, low, high, least_w, rounding);
 }
 
 // The product of a direction with the four rows.
@@ -100,16 +95,6 @@ float sum_of(const vec3 v) {
     return (abs(v.x) + abs(v.y)) + abs(v.z);
 }
 
-// True if a sphere in world space is hidden.
-bool hides_sphere(const uint at, const vec3 center, const float radius) {
-    // The box around it along the directions of the picture.
-    float half_edge = radius + TEST_ROW(at + OCCLUSION_LIMITS).w;
-    vec4 a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
-    vec4 b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
-    vec4 c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
-    return hides(at, placed(at, center), a, b, c, sum_of(center) + 2.0 * half_edge);
-}
-
 // Half of the edges of a box whose faces are moved out by a margin.
 mat3 widened(const mat3 edges, const float margin) {
     vec3 faces = vec3(length(cross(edges[1], edges[2])), length(cross(edges[2], edges[0])),
@@ -118,14 +103,46 @@ mat3 widened(const mat3 edges, const float margin) {
     return mat3(edges[0] * factors.x, edges[1] * factors.y, edges[2] * factors.z);
 }
 
-// True if a box in world space is hidden, which has this center and half of these edges. They need
-// not be perpendicular.
-bool hides_box(const uint at, const vec3 center, mat3 edges) {
+// The signs of half edges that lead to a corner.
+vec3 signs_of(const uint corner) {
+    return vec3((corner & 1u) == 0u ? 1.0 : -1.0, (corner & 2u) == 0u ? 1.0 : -1.0,
+                (corner & 4u) == 0u ? 1.0 : -1.0);
+}
+
+// True if a volume in world space is hidden: a sphere, or with a negative radius a box. Half of the
+// box's edges need not be perpendicular.
+bool depth_hides(const uint at, const vec3 center, mat3 edges, const float radius) {
+    // Products with the four rows.
+    vec4 middle = placed(at, center), a, b, c;
     float margin = TEST_ROW(at + OCCLUSION_LIMITS).w;
-    if (margin > 0.0) {
-        edges = widened(edges, margin);
+    // A bound of the sum of a point's coordinates.
+    float away = sum_of(center);
+    if (radius < 0.0) {
+        if (margin > 0.0) {
+            edges = widened(edges, margin);
+        }
+        a = turned(at, edges[0]);
+        b = turned(at, edges[1]);
+        c = turned(at, edges[2]);
+        away += sum_of(edges[0]) + sum_of(edges[1]) + sum_of(edges[2]);
+    } else {
+        // The box around it along the directions of the picture.
+        float half_edge = radius + margin;
+        a = TEST_ROW(at + OCCLUSION_EDGES) * half_edge;
+        b = TEST_ROW(at + OCCLUSION_EDGES + 1u) * half_edge;
+        c = TEST_ROW(at + OCCLUSION_EDGES + 2u) * half_edge;
+        away += 2.0 * half_edge;
     }
-    float away = sum_of(center) + sum_of(edges[0]) + sum_of(edges[1]) + sum_of(edges[2]);
-    return hides(at, placed(at, center), turned(at, edges[0]), turned(at, edges[1]),
-                 turned(at, edges[2]), away);
+    vec4 rounding = TEST_ROW(at + OCCLUSION_ROUNDING) * away
+                    + TEST_ROW(at + OCCLUSION_ROUNDING + 1u);
+    float least_w = middle.w - (abs(a.w) + abs(b.w) + abs(c.w)) - rounding.w;
+    vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
+    [[dont_unroll]] for (uint corner = 0u; corner < 8u; ++corner) {
+        vec3 signs = signs_of(corner);
+        vec4 point = middle + a * signs.x + b * signs.y + c * signs.z;
+        vec3 place = point.xyz / point.w;
+        low = min(low, place);
+        high = max(high, place);
+    }
+    return hides_rectangle(at, low, high, least_w, rounding);
 }

@@ -7,12 +7,12 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Bo
     vec4 rows[];
 };
 
-// A box in world space: its center, and half of its edges, which need not be perpendicular. Without
-// one, the edges are zero.
+// A box in world space: its center, and half of its edges, which need not be perpendicular. Or a
+// sphere, which has a radius that is not negative.
 struct Volume {
     vec3 center;
     mat3 edges;
-    bool is_box;
+    float radius;
 };
 
 // Whether the instance of this lane keeps to its box, or 2 until that is known.
@@ -37,9 +37,9 @@ bool keeps_to_box(const Actor actor, const uint instance) {
     return keeps;
 }
 
-// The box of an instance of a character, if it keeps to one.
+// The box of an instance of a character, if it keeps to one, or else its sphere.
 Volume volume_of(const Actor actor, const uint instance, const uint character) {
-    Volume volume = Volume(actor.center, mat3(0.0), false);
+    Volume volume = Volume(actor.center, mat3(actor.radius), actor.radius);
     uvec2 directory = uvec2(work[character + CHARACTER_SHARED],
                             work[character + CHARACTER_SHARED + 1u]);
     if (directory == uvec2(0u) || !keeps_to_box(actor, instance)) {
@@ -57,6 +57,6 @@ Volume volume_of(const Actor actor, const uint instance, const uint character) {
     volume.center = vec3(dot(x, point), dot(y, point), dot(z, point));
     volume.edges = mat3(vec3(x.x, y.x, z.x) * half_edges.x, vec3(x.y, y.y, z.y) * half_edges.y,
                         vec3(x.z, y.z, z.z) * half_edges.z);
-    volume.is_box = true;
+    volume.radius = -1.0;
     return volume;
 }

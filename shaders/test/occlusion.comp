@@ -14,6 +14,8 @@ layout(set = 0, binding = 3, std430) writeonly buffer Hidden { uint hidden[]; };
 
 layout(push_constant) uniform Push { uint count; };
 
+const uint OCCLUSION_ROWS = 21u;
+
 void main() {
     uint volume = gl_GlobalInvocationID.x;
     if (volume >= count) {
@@ -22,7 +24,7 @@ void main() {
     vec4 center = volumes[volume * 4u], a = volumes[volume * 4u + 1u];
     vec4 b = volumes[volume * 4u + 2u], c = volumes[volume * 4u + 3u];
     uint at = floatBitsToUint(center.w) * OCCLUSION_ROWS;
-    bool found = a.w > 0.0 ? hides_sphere(at, center.xyz, a.w)
-                           : hides_box(at, center.xyz, mat3(a.xyz, b.xyz, c.xyz));
+    mat3 edges = mat3(a.xyz, b.xyz, c.xyz);
+    bool found = depth_hides(at, center.xyz, edges, a.w > 0.0 ? a.w : -1.0);
     hidden[volume] = found ? 1u : 0u;
 }

@@ -32,8 +32,9 @@ pub struct Detail {
     /// If the levels that [`Self::error_px`] allows have more, the error is raised for all
     /// instances alike, up to a thousandfold, until they have no more than this. No instance
     /// disappears for this reason. [`ViewStats::error_factor`](super::ViewStats::error_factor) says
-    /// by how much. Triangles of hidden parts count. It has no effect if [`Self::error_px`] is 0 or
-    /// [`Self::level`] is chosen.
+    /// by how much. Triangles of hidden parts count, those of instances that depth hides do not. A
+    /// [late](super::View::late) view may exceed this for one frame by those that it reveals. It
+    /// has no effect if [`Self::error_px`] is 0 or [`Self::level`] is chosen.
     pub max_triangles: Option<u32>,
     /// The only level of detail that the view shows: 0 is the full one.
     ///

@@ -547,6 +547,8 @@ impl GpuCullView {
     pub(crate) const RECEIVERS: u32 = 16;
     /// [`Self::flags`]: instances that were not seen wait for the reveal.
     pub(crate) const LATE: u32 = 32;
+    /// [`Self::flags`]: the record of its tests has the view's last frame.
+    pub(crate) const HISTORY: u32 = 64;
     /// Bits of [`Self::flags`] below the number of its list.
     pub(crate) const LIST_SHIFT: u32 = 16;
 }
@@ -587,6 +589,8 @@ pub(crate) struct GpuOcclusion {
     pub plane: [f32; 4],
     /// The product with a point is the distance by which lookups in the shadow map miss it.
     pub missed: [f32; 4],
+    /// Device addresses of the instances in the view's last frame, and of the frame's palettes.
+    pub history: [u64; 2],
 }
 
 impl GpuOcclusion {
@@ -595,9 +599,10 @@ impl GpuOcclusion {
 }
 
 const _: () = {
-    assert!(size_of::<GpuOcclusion>() == 320);
+    assert!(size_of::<GpuOcclusion>() == 336);
     assert!(offset_of!(GpuOcclusion, levels) == 176);
     assert!(offset_of!(GpuOcclusion, light) == 272);
+    assert!(offset_of!(GpuOcclusion, history) == 320);
     assert!(size_of::<Mat3x4>() == 48);
     assert!(size_of::<GpuCullView>() == 192);
     assert!(size_of::<GpuEye>() == 224);

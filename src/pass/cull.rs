@@ -33,27 +33,51 @@ const ARGS: usize = 5;
 /// eyes.
 const TESTS: usize = 2;
 
-/// The first stages, which also test instances against depth.
-const BEHIND: [(&str, &[u32]); TESTS] = [
-    ("budget behind", spirv::BUDGET_BEHIND_COMP),
-    ("cull behind", spirv::CULL_BEHIND_COMP),
-];
+/// A stage that also tests instances against depth, or one of a frame that holds back instances,
+/// with its constants.
+type Variant = (&'static str, &'static [u32], [bool; 2]);
+
+/// Compact of frames in which motion vectors follow hidden instances, and the first stages, which
+/// also test instances against depth.
+///
+/// With the first constant of the stages, views may have several eyes, and with the second, lights
+/// may have receivers.
+const BEHIND: [Variant; 1 + 4 * TESTS] = {
+    let (budget, cull) = (spirv::BUDGET_BEHIND_COMP, spirv::CULL_BEHIND_COMP);
+    [
+        ("compact follows", spirv::COMPACT_HOLDS_COMP, [false, true]),
+        ("budget behind", budget, [false, false]),
+        ("cull behind", cull, [false, false]),
+        ("budget behind, receivers", budget, [false, true]),
+        ("cull behind, receivers", cull, [false, true]),
+        ("budget behind of eyes", budget, [true, false]),
+        ("cull behind of eyes", cull, [true, false]),
+        ("budget behind of eyes, receivers", budget, [true, true]),
+        ("cull behind of eyes, receivers", cull, [true, true]),
+    ]
+};
 
 /// The stages of frames that hold back instances: compact before the reveal and in it, and reveal,
-/// also for views with several eyes. Each has a constant.
-const LATE: [(&str, &[u32], bool); 4] = [
-    ("compact holds", spirv::COMPACT_HOLDS_COMP, false),
-    ("compact late", spirv::COMPACT_HOLDS_COMP, true),
-    ("reveal", spirv::REVEAL_COMP, false),
-    ("reveal of eyes", spirv::REVEAL_COMP, true),
-];
+/// with the constants of [`BEHIND`].
+const LATE: [Variant; 7] = {
+    let (compact, reveal) = (spirv::COMPACT_HOLDS_COMP, spirv::REVEAL_COMP);
+    [
+        ("compact holds", compact, [false, false]),
+        ("compact late", compact, [true, false]),
+        ("compact late, follows", compact, [true, true]),
+        ("reveal", reveal, [false, false]),
+        ("reveal, receivers", reveal, [false, true]),
+        ("reveal of eyes", reveal, [true, false]),
+        ("reveal of eyes, receivers", reveal, [true, true]),
+    ]
+};
 
 /// The pipelines of [`STAGES`], and on a device with multiview those of [`TESTS`] for views with
 /// several eyes.
 #[derive(Debug)]
 pub(crate) struct CullPass {
     all: ComputePass,
-    /// The stages of [`BEHIND`], and the same for views with several eyes.
+    /// The stages of [`BEHIND`]. On a device without multiview, those for one eye.
     behind: Option<ComputePass>,
     /// The stages of [`LATE`], with the layouts of `behind`.
     late: Option<ComputePass>,
@@ -90,8 +114,19 @@ pub(crate) struct CullDispatch {
     pub(crate) animates: bool,
     /// True if a view has several eyes.
     pub(crate) eyes: bool,
+    /// True if a light has receivers.
+    pub(crate) receivers: bool,
     /// True if a view holds back instances until the reveal.
     pub(crate) holds: bool,
+    /// True if motion vectors follow hidden instances.
+    pub(crate) follows: bool,
+}
+
+impl CullDispatch {
+    /// The number of the variant of [`BEHIND`].
+    fn variant(&self) -> usize {
+        usize::from(self.eyes) * 2 + usize::from(self.receivers)
+    }
 }
 
 /// The bindings. The last one, the pyramids, is for [`BEHIND`] alone.
@@ -132,37 +167,35 @@ impl CullPass {
         if self.behind.is_some() {
             return Ok(());
         }
-        let set = (&BINDINGS[..], None);
-        // SAFETY: the set layout is the pass's own.
-        let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng cull behind", set) }?;
         let eyes = device.enabled.contains(Features::MULTIVIEW);
-        for eyes in [false, true].into_iter().take(1 + usize::from(eyes)) {
-            for (name, words) in BEHIND {
-                let name = format!("throng {name}{}", if eyes { " of eyes" } else { "" });
-                // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup
-                // has a fixed size, and the constant is no size.
-                unsafe { pass.add(device, &name, words, &[eyes.into()]) }?;
-            }
-        }
-        self.behind = Some(pass.keep());
+        let stages = &BEHIND[..1 + if eyes { 4 } else { 2 } * TESTS];
+        self.behind = Some(Self::with_pyramids(device, "throng cull behind", stages)?);
         Ok(())
     }
 
     /// Creates the pipelines of frames that hold back instances, unless it has them.
     pub(crate) fn prepare_late(&mut self, device: &Device) -> Result<()> {
-        if self.late.is_some() {
-            return Ok(());
+        if self.late.is_none() {
+            self.late = Some(Self::with_pyramids(device, "throng reveal", &LATE)?);
         }
+        Ok(())
+    }
+
+    fn with_pyramids(
+        device: &Device,
+        name: &'static str,
+        stages: &[Variant],
+    ) -> Result<ComputePass> {
         let set = (&BINDINGS[..], None);
         // SAFETY: the set layout is the pass's own.
-        let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng reveal", set) }?;
-        for (name, words, constant) in LATE {
+        let mut pass = unsafe { ComputePass::new::<CullPush>(device, name, set) }?;
+        for (name, words, constants) in stages {
+            let constants = constants.map(u32::from);
             // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup has
-            // a fixed size, and the constant is no size.
-            unsafe { pass.add(device, &format!("throng {name}"), words, &[constant.into()]) }?;
+            // a fixed size, and no constant is a size.
+            unsafe { pass.add(device, &format!("throng {name}"), words, &constants) }?;
         }
-        self.late = Some(pass.keep());
-        Ok(())
+        Ok(pass.keep())
     }
 
     pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
@@ -172,15 +205,12 @@ impl CullPass {
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
         let names = STAGES.iter().cycle().map(|(name, _)| *name);
-        let behind = self.behind.iter().flat_map(|pass| {
-            let names = BEHIND.iter().cycle().map(|(name, _)| *name);
-            names.zip(pass.pipelines())
+        let more = [(&self.behind, &BEHIND[..]), (&self.late, &LATE[..])];
+        let more = more.into_iter().flat_map(|(pass, stages)| {
+            let names = stages.iter().map(|(name, ..)| *name);
+            names.zip(pass.iter().flat_map(ComputePass::pipelines))
         });
-        let late = self.late.iter().flat_map(|pass| {
-            let names = LATE.iter().map(|(name, ..)| *name);
-            names.zip(pass.pipelines())
-        });
-        names.zip(self.all.pipelines()).chain(behind).chain(late)
+        names.zip(self.all.pipelines()).chain(more)
     }
 
     /// Makes a set in a pool of its own.
@@ -234,11 +264,14 @@ impl CullPass {
         let steps = (0..).zip(WAITS.into_iter().zip(sizes));
         let steps = steps.map(|(stage, (waits, size))| {
             let tests = stage < TESTS;
-            let eyes = usize::from(dispatch.eyes && tests);
-            let with = match (behind.filter(|_| tests), late.filter(|_| stage == COMPACT)) {
-                (Some((pass, set)), _) => (pass, set, stage + eyes * BEHIND.len()),
+            let follows = dispatch.follows && stage == COMPACT;
+            let late = late.filter(|_| stage == COMPACT);
+            let with = match (behind.filter(|_| tests || follows), late) {
+                (Some((pass, set)), _) if follows => (pass, set, 0),
+                (Some((pass, set)), _) => (pass, set, 1 + stage + dispatch.variant() * TESTS),
                 (_, Some((pass, set))) => (pass, set, 0),
-                _ => (&self.all, dispatch.set, stage + eyes * STAGES.len()),
+                _ if dispatch.eyes && tests => (&self.all, dispatch.set, stage + STAGES.len()),
+                _ => (&self.all, dispatch.set, stage),
             };
             Step { with, waits, size }
         });
@@ -266,13 +299,13 @@ impl CullPass {
         let step = |with, waits, size| Step { with, waits, size };
         let all = |stage| (&self.all, dispatch.set, stage);
         let steps = [
+            step((late, set, 3 + dispatch.variant()), false, [chunks, 1]),
+            step(all(SCAN), true, [dispatch.characters, views]),
             step(
-                (late, set, 2 + usize::from(dispatch.eyes)),
-                false,
+                (late, set, 1 + usize::from(dispatch.follows)),
+                true,
                 [chunks, 1],
             ),
-            step(all(SCAN), true, [dispatch.characters, views]),
-            step((late, set, 1), true, [chunks, 1]),
             step(all(ARGS), false, [args, views]),
         ];
         // SAFETY: this function has the same contract.

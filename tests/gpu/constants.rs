@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 39] {
+fn derived() -> [(&'static str, u32); 42] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -126,6 +126,7 @@ fn derived() -> [(&'static str, u32); 39] {
         ("INSTANCE_STAMP", word(offset_of!(GpuInstance, stamp))),
         ("INSTANCE_PALETTE", word(offset_of!(GpuInstance, palette))),
         ("INSTANCE_MORPHS", word(offset_of!(GpuInstance, morphs))),
+        ("INSTANCE_SKINNED", word(offset_of!(GpuInstance, skinned))),
         ("ACTOR_ROWS", rows(size_of::<GpuActor>())),
         ("ACTOR_FLIPPED", GpuActor::FLIPPED),
         ("ACTOR_HIDES", GpuActor::HIDES),
@@ -149,6 +150,7 @@ fn derived() -> [(&'static str, u32); 39] {
         ("VOLUMES", GpuActor::LAST_BOX),
         ("REST_BOX", GpuActor::REST_BOX),
         ("VIEW_LATE", GpuCullView::LATE),
+        ("VIEW_HISTORY", GpuCullView::HISTORY),
         ("OCCLUSION_ROWS", rows(size_of::<GpuOcclusion>())),
         (
             "OCCLUSION_ROUNDING",
@@ -164,12 +166,13 @@ fn derived() -> [(&'static str, u32); 39] {
             rows(offset_of!(GpuOcclusion, depth_step)),
         ),
         ("OCCLUSION_PLACES", rows(offset_of!(GpuOcclusion, levels))),
+        ("OCCLUSION_HISTORY", rows(offset_of!(GpuOcclusion, history))),
         ("NO_WEIGHTS", AnimateJob::NONE),
     ]
 }
 
 /// The constants that only shaders use.
-const OWN: [&str; 24] = [
+const OWN: [&str; 25] = [
     "CHOSEN",
     "COVERED",
     "DEPTH_ROUNDING",
@@ -186,6 +189,7 @@ const OWN: [&str; 24] = [
     "NOT_SHOWN",
     "NO_ADDRESS",
     "OUTSIDE",
+    "OWN_IF_SEEN",
     "OWN_POSE",
     "PI",
     "PYRAMID_LANES",

@@ -94,6 +94,11 @@ impl Histories {
         Ok(())
     }
 
+    /// True if there is a history.
+    pub(crate) fn any(&self) -> bool {
+        self.last.iter().any(Option::is_some)
+    }
+
     /// The last frame of this history, in `buffer`.
     pub(crate) fn past(&self, history: Option<u32>, buffer: &HistoryBuffer) -> Past {
         let of = |history: u32| {
@@ -191,7 +196,7 @@ impl Histories {
         replaced: HistoryBuffer,
         capacity: &Capacity,
     ) -> Option<HistoryBuffer> {
-        let written = self.last.iter().any(Option::is_some);
+        let written = self.any();
         self.reserve(capacity);
         if self.old.is_some() || !written {
             return Some(replaced);

@@ -194,6 +194,10 @@ impl Crowd {
             self.memory.retire_queue.frame(),
             scene.visibility.prepared_in(),
         ];
+        let buffers = &out.buffers;
+        let palettes = buffers.palettes.address(frame_index);
+        let last = (&frame.histories, &buffers.history);
+        frame.occluders.follow(views, last, palettes);
         scene.write_cull((views, &frame.occluders), frames, self.shown_s, out)
     }
 }

@@ -108,6 +108,7 @@ impl Scene {
         let tests = cull.holds || !occluders.is_empty();
         let pyramids = buffers.pyramids.as_ref().filter(|_| tests);
         cull.behind = pyramids.map(|pyramids| pyramids.cull.first());
+        cull.follows = occluders.follows;
         cull.input = buffers.offset(frame_index, buffers.sections[Part::CullViews]);
         Ok(CullStep {
             written: out.written,
@@ -177,7 +178,9 @@ impl Scene {
             draws,
             animates: self.poses.gpu.is_some(),
             eyes: views.iter().any(|view| view.eye_count() > 1),
+            receivers: views.iter().any(|view| view.receivers.is_some()),
             holds: views.iter().any(|view| view.late),
+            follows: false,
             limited: views
                 .iter()
                 .any(|view| view.detail.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

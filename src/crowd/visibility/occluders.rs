@@ -3,6 +3,8 @@
 use crate::crowd::Capacity;
 use crate::crowd::depth::Depth;
 use crate::crowd::detail::Culling;
+use crate::crowd::frame::history::Histories;
+use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pyramids::{Pyramids, most_eyes};
 use crate::crowd::receivers::Receivers;
 use crate::crowd::view::View;
@@ -18,6 +20,8 @@ use bytemuck::Zeroable;
 #[derive(Debug, Default)]
 pub(crate) struct Occluders {
     tests: Vec<EyeTest>,
+    /// True if a history may be read later, so that motion vectors follow hidden instances.
+    pub(crate) follows: bool,
     /// The dispatches of the stage pyramid, for each test.
     pub(crate) dispatches: Vec<PyramidDispatch>,
 }
@@ -116,22 +120,50 @@ impl Occluders {
     /// Tests the casters of a light by what receives their shadows, in each of its eyes.
     fn test_casters(&mut self, view: u32, light: &View, receivers: &Receivers) {
         for (number, eye) in (0..).zip(light.eyes()) {
-            let is_it = |test: &EyeTest| (test.view, test.eye) == (view, number);
-            let at = self.tests.iter().position(is_it);
-            let at = at.unwrap_or(self.tests.len());
-            if at == self.tests.len() {
-                self.tests.push(EyeTest {
-                    view,
-                    eye: number,
-                    flags: 0,
-                    record: GpuOcclusion::zeroed(),
-                });
-            }
-            if let Some(test) = self.tests.get_mut(at) {
-                test.flags |= GpuCullView::RECEIVERS;
-                test.record = test.record.with_receivers(&eye, receivers);
+            let test = self.test_mut(view, number);
+            test.flags |= GpuCullView::RECEIVERS;
+            test.record = test.record.with_receivers(&eye, receivers);
+        }
+    }
+
+    /// Notes the last frames of views, if this one may hide instances.
+    ///
+    /// `palettes` is the address of this frame's palettes.
+    pub(crate) fn follow(
+        &mut self,
+        views: &[View],
+        (histories, buffer): (&Histories, &HistoryBuffer),
+        palettes: vk::DeviceAddress,
+    ) {
+        let hides = !self.is_empty() || views.iter().any(|view| view.late);
+        let keeps = histories.any() || views.iter().any(|view| view.history.is_some());
+        self.follows = hides && keeps;
+        if !self.follows {
+            return;
+        }
+        for (number, view) in (0..).zip(views) {
+            let [records, ..] = histories.past(view.history, buffer).addresses;
+            if records != 0 {
+                let test = self.test_mut(number, 0);
+                test.flags |= GpuCullView::HISTORY;
+                test.record.history = [records, palettes];
             }
         }
+    }
+
+    /// The test of an eye, which is new if it has none yet.
+    fn test_mut(&mut self, view: u32, eye: u32) -> &mut EyeTest {
+        let is_it = |test: &EyeTest| (test.view, test.eye) == (view, eye);
+        let at = self.tests.iter().position(is_it).unwrap_or_else(|| {
+            self.tests.push(EyeTest {
+                view,
+                eye,
+                flags: 0,
+                record: GpuOcclusion::zeroed(),
+            });
+            self.tests.len() - 1
+        });
+        &mut self.tests[at]
     }
 
     /// The flags of [`GpuCullView`] for the tests of an eye, and its record, if it has any.

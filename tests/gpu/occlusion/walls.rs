@@ -124,8 +124,18 @@ impl Walls {
 
 impl Canvas {
     pub(super) fn new(context: &Context, walls: &Walls, size: [u32; 2], samples: u32) -> Self {
-        let [width, height] = size;
+        let format = TargetDesc::default().color_format;
+        Self::of_format(context, walls, (size, samples), format)
+    }
+
+    pub(super) fn of_format(
+        context: &Context,
+        walls: &Walls,
+        ([width, height], samples): ([u32; 2], u32),
+        color_format: vk::Format,
+    ) -> Self {
         let desc = TargetDesc {
+            color_format,
             extent: vk::Extent2D { width, height },
             samples: vk::SampleCountFlags::from_raw(samples),
             depth_usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_SRC,

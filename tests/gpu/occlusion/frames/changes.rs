@@ -31,7 +31,7 @@ impl World {
         let clip = clips[self.rng.below(3)];
         let play = if plays { Play::new(clip) } else { Play::REST };
         let skinning_stage = match self.rng.below(6) {
-            0 => SkinningStage::Compute,
+            0 if self.motions.is_empty() => SkinningStage::Compute,
             _ => SkinningStage::Vertex,
         };
         let spawn = Spawn {
@@ -58,7 +58,8 @@ impl World {
         let at = self.rng.below(count);
         let Member { id, kind, .. } = self.members[at];
         let place = self.transform();
-        let fade_s = self.rng.range(0.0, 0.4);
+        let most_s = if self.motions.is_empty() { 0.4 } else { 0.0 };
+        let fade_s = self.rng.range(0.0, most_s);
         let clip = ["Walk", "Idle", "Run", "Wave"][self.rng.below(3)];
         let mask = [1, 2, 3, u32::MAX][self.rng.below(4)];
         let (visible, part) = (self.rng.chance(2), ["front", "back"][self.rng.below(2)]);

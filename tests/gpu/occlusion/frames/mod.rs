@@ -12,13 +12,15 @@ use crate::reference::sweep::is_thorough;
 use crate::shader_layout::GpuOcclusion;
 use crate::sides::parted;
 use crate::support::frames::FramesInFlight;
+use crate::support::read_image::{ImageRead, read_image};
 use crate::support::{SMALL, Setup, each};
 use shots::Shot;
+use throng::ash::vk;
 use throng::character::Character;
 use throng::gpu::Features;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Depth, InstanceId, PassDesc, PassId, Stages,
-    Stats, ViewStats, builtin,
+    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Depth, InstanceId, PassDesc, PassId,
+    PassKind, Stages, Stats, ViewStats, builtin,
 };
 use throng_standalone::Begin;
 
@@ -28,8 +30,10 @@ struct Member {
     attached: bool,
 }
 
-/// Colour and depth.
-type Pixels = (Vec<u8>, Option<Vec<f32>>);
+const MOTION: vk::Format = vk::Format::R32G32_SFLOAT;
+
+/// Colour, depth and motion.
+type Pixels = (Vec<u8>, Option<Vec<f32>>, Option<Vec<u8>>);
 
 /// The pictures of a frame, until its figures are known.
 struct Drawn {
@@ -50,6 +54,8 @@ struct World {
     canvases: Vec<Canvas>,
     /// By canvas, direction of depth and crowd.
     passes: Vec<[[PassId; 3]; 2]>,
+    /// The same for motion vectors, if views have histories. Then all poses are shared.
+    motions: Vec<(Canvas, [[PassId; 3]; 2])>,
     now_s: f64,
     drawn: Option<Drawn>,
     multiview: bool,
@@ -58,8 +64,9 @@ struct World {
 }
 
 impl World {
-    fn new(setup: &mut Setup) -> Self {
+    fn new(setup: &mut Setup, moves: bool) -> Self {
         let capacity = Capacity {
+            histories: if moves { 2 } else { 0 },
             instances: 200,
             palette_entries: 32_768,
             skinned_words: 1 << 20,
@@ -91,9 +98,10 @@ impl World {
             .chain(sizes)
             .map(|(size, samples)| Canvas::new(&setup.context, &walls, size, samples))
             .collect();
-        let passes = canvases.iter().map(|canvas| {
+        let mut passes_of = |canvas: &Canvas, kind: PassKind| {
             [false, true].map(|reversed_z| {
                 let desc = PassDesc {
+                    kind,
                     reversed_z,
                     ..canvas.target.pass_desc()
                 };
@@ -101,8 +109,18 @@ impl World {
                     .each_mut()
                     .map(|crowd| unsafe { crowd.create_pass(&desc) }.unwrap())
             })
-        });
+        };
+        let passes = canvases.iter();
+        let passes = passes.map(|canvas| passes_of(canvas, PassKind::Color));
         let passes = passes.collect();
+        let of_motion = canvases.iter().filter(|_| moves).map(|canvas| {
+            let extent = canvas.target.extent();
+            let of = ([extent.width, extent.height], canvas.samples);
+            let canvas = Canvas::of_format(&setup.context, &walls, of, MOTION);
+            let passes = passes_of(&canvas, PassKind::Motion);
+            (canvas, passes)
+        });
+        let motions = of_motion.collect();
         let mut world = Self {
             rng: Rng::new(48),
             crowds,
@@ -112,6 +130,7 @@ impl World {
             walls,
             canvases,
             passes,
+            motions,
             now_s: 0.0,
             drawn: None,
             multiview: setup.device().enabled().contains(Features::MULTIVIEW),
@@ -239,6 +258,10 @@ impl World {
             let mut frame = unsafe { crowd.begin_frame(allocator, 0, self.now_s) }.unwrap();
             figures.push((frame.view_stats().to_vec(), frame.stats()));
             let mut views = shot.views.clone();
+            if !self.motions.is_empty() {
+                let each = (0..).zip(&mut views[shot.first..]);
+                each.for_each(|(number, view)| view.history = Some(number));
+            }
             if side == 2 {
                 let held = views[shot.first..].iter_mut().take(shot.behind);
                 held.zip(late).for_each(|(view, late)| view.late = late);
@@ -265,16 +288,44 @@ impl World {
                     target.end(&device, cmd);
                 }
             }
+            for (view, canvas) in shot.canvases.iter().enumerate() {
+                let Some((canvas, passes)) = self.motions.get(*canvas) else {
+                    continue;
+                };
+                let seen = &shot.views[shot.first + view];
+                let pass = passes[usize::from(shot.reversed_z)][side];
+                unsafe {
+                    canvas.target.begin(&device, cmd, &begin);
+                    let to = (&device, cmd);
+                    self.walls.draw(to, canvas, seen, shot.reversed_z);
+                    frame
+                        .record_draw(cmd, ids[shot.first + view], pass)
+                        .unwrap();
+                    canvas.target.end(&device, cmd);
+                }
+            }
             if abandons {
                 unsafe { crowd.abandon_frame() };
                 continue;
             }
             self.frames_in_flight.submit(&setup.context, 0);
             self.frames_in_flight.wait(&setup.context, 0);
-            for (pictures, canvas) in pictures.iter_mut().zip(&shot.canvases) {
-                let canvas = &self.canvases[*canvas];
+            for (pictures, number) in pictures.iter_mut().zip(&shot.canvases) {
+                let canvas = &self.canvases[*number];
                 let color = canvas.target.read_rgba().unwrap();
-                pictures.push((color, canvas.depths(&setup.context)));
+                let motion = self.motions.get(*number);
+                let motion = motion.map(|(canvas, _)| {
+                    let read = ImageRead {
+                        image: canvas.target.color().0,
+                        aspect: vk::ImageAspectFlags::COLOR,
+                        layout: vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+                        layer: 0,
+                        extent: canvas.target.extent(),
+                        texel_bytes: 8,
+                    };
+                    unsafe { read_image(&setup.context, &read) }.unwrap()
+                });
+                pictures.push((color, canvas.depths(&setup.context), motion));
             }
         }
         let drawn = (!abandons).then_some(Drawn { shot, pictures });
@@ -336,7 +387,8 @@ impl World {
         for crowd in self.crowds {
             unsafe { crowd.destroy(&mut setup.context.allocator()) };
         }
-        for canvas in self.canvases {
+        let motions = self.motions.into_iter().map(|(canvas, _)| canvas);
+        for canvas in self.canvases.into_iter().chain(motions) {
             canvas.destroy(&setup.context);
         }
         self.walls.destroy(&setup.context);
@@ -355,9 +407,21 @@ fn begin(reversed_z: bool) -> Begin {
 /// orthographic views, jitter, viewports that are cut, growth, and frames that are given up.
 #[test]
 fn pictures_are_the_same_behind_depth() {
+    draw_frames(false);
+}
+
+/// The same with motion vectors, of instances that come back from behind others, too. All poses are
+/// shared and no vertices are deformed before, because other poses of hidden instances are not known
+/// in the next frame. Histories have gaps of random length.
+#[test]
+fn motion_is_the_same_behind_depth() {
+    draw_frames(true);
+}
+
+fn draw_frames(moves: bool) {
     let frames = if is_thorough() { 10_000 } else { 400 };
     each(|setup| {
-        let mut world = World::new(setup);
+        let mut world = World::new(setup, moves);
         for frame in 0..frames {
             if frame == 20 {
                 let grown = Capacity {

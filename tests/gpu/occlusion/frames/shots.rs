@@ -90,7 +90,10 @@ impl World {
         camera.mask = [u32::MAX, u32::MAX, 1, 2][rng.below(4)];
         camera.detail = Detail {
             error_px: [0.0, 0.0, 0.5, 1.0, 3.0][rng.below(5)],
-            pose_error_px: [0.0, 0.5, 4.0][rng.below(3)],
+            pose_error_px: match rng.below(3) {
+                _ if !self.motions.is_empty() => 1e9,
+                number => [0.0, 0.5, 4.0][number],
+            },
             level: [None, None, None, Some(2)][rng.below(4)],
             max_triangles: [None, None, None, Some(20_000), Some(3_000)][rng.below(5)],
         };
@@ -120,10 +123,15 @@ impl World {
             return shot;
         }
         // A shared pose may stand in for an own one where the view that asked for that is hidden.
-        camera.detail.pose_error_px = 0.0;
+        if self.motions.is_empty() {
+            camera.detail.pose_error_px = 0.0;
+        }
         if kind == 2 {
             let mut light = self.view(second, false, reversed_z);
             light.culling = Culling::Off;
+            if !self.motions.is_empty() {
+                light.detail.pose_error_px = camera.detail.pose_error_px;
+            }
             return Shot {
                 views: vec![camera, light],
                 canvases: vec![first, second],
