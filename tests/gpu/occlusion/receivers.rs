@@ -9,6 +9,7 @@ use crate::support::{SMALL, Setup, each, placed, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3, Vec4, vec3};
+use throng::gpu::Features;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Detail, Lighting, PassDesc, PassId, PassKind, Play,
@@ -33,6 +34,7 @@ struct World {
     canvas: Canvas,
     frames: FramesInFlight,
     time_s: f64,
+    multiview: bool,
     /// Casters in the light's view, and those of them that are left out.
     seen: [u64; 2],
 }
@@ -108,6 +110,7 @@ impl World {
             canvas,
             frames: FramesInFlight::new(&setup.context, 1),
             time_s: 0.0,
+            multiview: setup.device().enabled().contains(Features::MULTIVIEW),
             seen: [0; 2],
         };
         for _ in 0..40 {
@@ -225,6 +228,13 @@ impl World {
             ..light
         };
         let with_depth = !rng.chance(4);
+        if self.multiview && rng.chance(3) {
+            // It sees other shadows, and has no depth.
+            let aside = vec3(rng.range(-6.0, 6.0), 2.0, rng.range(-6.0, 6.0));
+            let other = view(aside, at, self.canvas.target.extent());
+            let other = if reversed_z { reversed(&other) } else { other };
+            camera.more_eyes[0] = Some(other.eye);
+        }
         self.build(eye);
         let mut pictures = Vec::new();
         let mut figures = Vec::new();
