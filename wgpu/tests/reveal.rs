@@ -6,7 +6,7 @@ use crate::support::{
 };
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
-use throng::{Capacity, CharacterDesc, PassId, PassKind, Spawn, Stages, View, ViewStats};
+use throng::{Capacity, CharacterDesc, PassId, PassKind, Play, Spawn, Stages, View, ViewStats};
 use throng_reference::picture::{covered, different};
 use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::{Crowd, Depth, Encoder, Error, Frame, Gpu, PassDesc, throng};
@@ -110,9 +110,8 @@ impl World {
         let giant = crowd
             .add_character(&giant, &CharacterDesc::default())
             .unwrap();
-        let mut spawn = |kind, at: Vec3, clip: &'static str| {
+        let mut spawn = |kind, at: Vec3, play: Play<'static>| {
             let world_from_model = Affine3A::from_translation(at);
-            let play = clip.into();
             let spawn = Spawn {
                 world_from_model,
                 play,
@@ -120,13 +119,13 @@ impl World {
             };
             crowd.spawn(kind, &spawn).unwrap();
         };
-        spawn(giant, vec3(0.6, 2.0, 2.0), "");
+        spawn(giant, vec3(0.6, 2.0, 2.0), Play::REST);
         for number in 0..BEHIND {
             let x = -0.6 + 0.2 * number as f32;
-            spawn(person, vec3(x, 0.5, -2.0), "sway");
+            spawn(person, vec3(x, 0.5, -2.0), "sway".into());
         }
         for (x, clip) in [(-2.0, "sway"), (2.3, "turn")] {
-            spawn(person, vec3(x, 0.0, 0.0), clip);
+            spawn(person, vec3(x, 0.0, 0.0), clip.into());
         }
         let color = crowd.create_pass(&pass_desc(1)).unwrap();
         let motion = PassDesc {

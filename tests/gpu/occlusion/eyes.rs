@@ -7,8 +7,8 @@ use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, Vec4, vec3};
 use throng::{
-    Capacity, Crowd, CrowdDesc, Depth, Eye, Frame, PassDesc, PassId, PassKind, Play, Receivers,
-    Stages, View, ViewId, ViewStats, builtin,
+    Capacity, Crowd, Depth, Eye, Frame, PassDesc, PassId, PassKind, Play, Receivers, Stages, View,
+    ViewId, ViewStats, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -181,12 +181,7 @@ fn crowd(setup: &mut Setup) -> Crowd {
         late_views: 2,
         ..SMALL
     };
-    let desc = CrowdDesc {
-        stages: Stages::Gpu,
-        ..setup.crowd_desc(1, capacity)
-    };
-    let device = setup.device();
-    let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
+    let mut crowd = setup.crowd_with(Stages::Gpu, 1, capacity);
     let person = builtin::mannequin().unwrap().character;
     let kind = setup.add(&mut crowd, &person);
     for person in 0..WALLS.len() {

@@ -12,8 +12,8 @@ use throng::glam::{Affine3A, Mat4, Quat, Vec3, Vec4, vec3};
 use throng::gpu::Features;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Detail, Lighting, PassDesc, PassId, PassKind, Play,
-    Receivers, Shadow, ShadowMap, Spawn, Stages, View, builtin,
+    Capacity, CharacterId, Crowd, Detail, Lighting, PassDesc, PassId, PassKind, Play, Receivers,
+    Shadow, ShadowMap, Spawn, Stages, View, builtin,
 };
 use throng_standalone::Begin;
 
@@ -62,12 +62,7 @@ impl World {
         let mut kind = None;
         let mut passes = Vec::new();
         let crowds = [(); 2].map(|()| {
-            let desc = CrowdDesc {
-                stages: Stages::Gpu,
-                ..setup.crowd_desc(1, capacity)
-            };
-            let device = setup.device();
-            let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
+            let mut crowd = setup.crowd_with(Stages::Gpu, 1, capacity);
             let sampled = ShadowMap {
                 view: map.view,
                 layout: depth_image::READ,
