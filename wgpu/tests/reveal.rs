@@ -240,17 +240,15 @@ impl World {
 fn pictures_are_those_of_everybody() {
     let gpu = gpu();
     let [mut all, mut some] = [false, true].map(|late| World::new(&gpu, late));
-    let ends = [End::Submitted; 3].into_iter().chain(
-        End::LOST
-            .into_iter()
-            .flat_map(|lost| [lost, End::ByEngine, End::Submitted, lost, End::Submitted]),
-    );
-    let mut after_loss = false;
-    for (number, end) in ends.enumerate() {
+    let some_lost = |lost| [lost, End::ByEngine, End::Submitted, lost, End::Submitted];
+    let mut ends = vec![End::Submitted; 6];
+    ends.extend(End::LOST.into_iter().flat_map(some_lost));
+    ends.extend([End::Submitted; 4]);
+    let last = ends.len() - 1;
+    for (number, end) in ends.into_iter().enumerate() {
         let time_s = 0.1 * number as f64;
         let Some(drawn) = some.frame(time_s, end) else {
             // What was lost never was.
-            after_loss = true;
             continue;
         };
         let whole = all.frame(time_s, End::Submitted).unwrap();
@@ -264,18 +262,22 @@ fn pictures_are_those_of_everybody() {
             "{what}"
         );
         assert_eq!(different(&whole.motion, &drawn.motion, 0), 0, "{what}");
-        if number > 1 && !after_loss {
-            let ViewStats {
-                shown,
-                hidden,
-                late,
-                ..
-            } = drawn.before;
-            // The first frame holds back all that it shows.
-            let revealed = if number == 2 { late } else { 0 };
-            assert_eq!((shown, hidden, late), (3, BEHIND, revealed), "{what}");
-        }
-        after_loss = false;
+        // Figures are three frames late. Depth of the first frame is empty, so it reveals all. They
+        // are drawn once more, and their depth hides some.
+        let all = BEHIND + 3;
+        let figures = match number {
+            0..3 => continue,
+            3 => (all, 0, all),
+            4 => (all, 0, 0),
+            _ if number == 5 || number == last => (3, BEHIND, 0),
+            _ => continue,
+        };
+        let before = drawn.before;
+        assert_eq!(
+            (before.shown, before.hidden, before.late),
+            figures,
+            "{what}"
+        );
     }
     drop((all, some, gpu));
     messages::expect_none();
