@@ -161,6 +161,16 @@ impl World {
     fn frame(&mut self, time_s: f64, end: End) -> Option<Drawn> {
         let mut encoder = Encoder::new(&self.gpu);
         let view = self.view(time_s);
+        if End::LOST.contains(&end) {
+            // The reveal would take histories to larger buffers.
+            let capacity = self.crowd.capacity();
+            let instances = capacity.instances + 1;
+            let grown = Capacity {
+                instances,
+                ..capacity
+            };
+            self.crowd.reserve(&grown).unwrap();
+        }
         self.crowd.update(time_s).unwrap();
         let mut frame = self.crowd.begin_frame(time_s).unwrap();
         let before = frame.view_stats().first().copied().unwrap_or_default();
