@@ -1,7 +1,6 @@
 //! Views with two eyes: instances are hidden if both eyes agree, and only then.
 
 use crate::engine::{Engine, Image};
-use crate::support::frames::EXTENT;
 use crate::support::{SMALL, Setup, each_with_features, placed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
@@ -17,8 +16,16 @@ const BOTH: u32 = 0b11;
 const DRAWN: vk::ImageLayout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
 const TESTED: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
 const READ: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL;
-/// Metres between people, who stand side by side. No volume is as wide.
-const APART_M: f32 = 4.0;
+/// Width and height of the pictures.
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 192,
+    height: 192,
+};
+/// Metres between people, who stand side by side.
+const APART_M: f32 = 5.5;
+/// Half of the width of a wall. The volume of a person is half as wide, and the test looks at texels
+/// of up to half of its width.
+const WALL_M: f32 = 3.1;
 /// By person, whether a wall stands before it, as the left eye and the right eye see it.
 const WALLS: [[bool; 2]; 5] = [
     [false, false],
@@ -80,7 +87,7 @@ impl Layers {
         let rects = rects.map(|(person, _)| {
             let clip_from_world = seen.of_eye(eye).unwrap().eye.clip_from_world;
             let pixel = |side: f32| {
-                let at = place(person) + Vec3::X * side * 0.47 * APART_M;
+                let at = place(person) + Vec3::X * side * WALL_M;
                 let x = clip_from_world.project_point3(at).x;
                 (0.5 * (x + 1.0) * EXTENT.width as f32) as u32
             };
@@ -197,7 +204,7 @@ fn crowd(setup: &mut Setup) -> Crowd {
 fn camera() -> View {
     let [left, right] = [-0.6, 0.6].map(|x| {
         let at = vec3(0.2 * x, 1.0, 0.0);
-        view(vec3(x, 1.2, 30.0), at, EXTENT)
+        view(vec3(x, 1.2, 44.0), at, EXTENT)
     });
     let mut seen = left;
     seen.more_eyes[0] = Some(Eye::new(right.eye.clip_from_world, right.eye.position));
@@ -206,10 +213,11 @@ fn camera() -> View {
 
 /// A sun above everybody.
 fn light() -> View {
-    let clip_from_view = rh::proj::vulkan::orthographic(-12.0, 12.0, -12.0, 12.0, 1.0, 30.0);
+    let clip_from_view = rh::proj::vulkan::orthographic(-16.0, 16.0, -16.0, 16.0, 1.0, 30.0);
     let view_from_world = rh::view::look_at_mat4(Vec3::Y * 20.0, Vec3::ZERO, Vec3::X);
     let receivers = Receivers {
         floor: Some(Vec4::Y),
+        filter_texels: 1.0,
         ..Receivers::of(0)
     };
     View {
