@@ -104,7 +104,7 @@ impl World {
         let person = crowd
             .add_character(&person, &CharacterDesc::default())
             .unwrap();
-        let giant = RawPrimitive::cuboid(vec3(3.0, 6.0, 0.2));
+        let giant = RawPrimitive::cuboid(vec3(8.0, 12.0, 0.2));
         let giant = RawCharacter::rigid("giant", vec![giant], Vec::new());
         let giant = giant.build(&ImportOptions::default()).unwrap().character;
         let giant = crowd
@@ -119,12 +119,12 @@ impl World {
             };
             crowd.spawn(kind, &spawn).unwrap();
         };
-        spawn(giant, vec3(0.6, 2.0, 2.0), Play::REST);
+        spawn(giant, vec3(4.2, 2.0, 2.0), Play::REST);
         for number in 0..BEHIND {
-            let x = -0.6 + 0.2 * number as f32;
-            spawn(person, vec3(x, 0.5, -2.0), "sway".into());
+            let x = 1.2 + 0.2 * number as f32;
+            spawn(person, vec3(x, 0.5, -4.0), "sway".into());
         }
-        for (x, clip) in [(-2.0, "sway"), (2.3, "turn")] {
+        for (x, clip) in [(-2.0, "sway"), (-1.1, "turn")] {
             spawn(person, vec3(x, 0.0, 0.0), clip.into());
         }
         let color = crowd.create_pass(&pass_desc(1)).unwrap();
@@ -149,7 +149,7 @@ impl World {
 
     fn view(&self, time_s: f64) -> View {
         let (clip_from_world, eye) = clip_from_world();
-        let moved = Mat4::from_translation(Vec3::X * 0.1 * time_s as f32);
+        let moved = Mat4::from_translation(Vec3::X * 0.02 * time_s as f32);
         View {
             history: Some(0),
             late: self.late,
@@ -161,16 +161,6 @@ impl World {
     fn frame(&mut self, time_s: f64, end: End) -> Option<Drawn> {
         let mut encoder = Encoder::new(&self.gpu);
         let view = self.view(time_s);
-        if End::LOST.contains(&end) {
-            // The reveal would take histories to larger buffers.
-            let capacity = self.crowd.capacity();
-            let instances = capacity.instances + 1;
-            let grown = Capacity {
-                instances,
-                ..capacity
-            };
-            self.crowd.reserve(&grown).unwrap();
-        }
         self.crowd.update(time_s).unwrap();
         let mut frame = self.crowd.begin_frame(time_s).unwrap();
         let before = frame.view_stats().first().copied().unwrap_or_default();
@@ -222,7 +212,10 @@ impl World {
             }
             End::Rejected => {
                 let gone = texture(&self.gpu, COLOR, SIZE, 1);
-                encoder.clear_texture(&gone, &wgpu::ImageSubresourceRange::default());
+                let (color, depth) = (whole(&gone), whole(&self.screen.target.depth));
+                let mut colors = Vec::new();
+                let desc = descriptor(&mut colors, (&color, None, &depth), true);
+                drop(encoder.begin_render_pass(&desc));
                 gone.destroy();
                 let rejected = encoder.submit();
                 assert!(
