@@ -162,6 +162,15 @@ impl World {
         let mut encoder = Encoder::new(&self.gpu);
         let view = self.view(time_s);
         self.crowd.update(time_s).unwrap();
+        if end == End::Rejected {
+            // First of all, because wgpu has noted the layouts of what comes before.
+            let gone = texture(&self.gpu, COLOR, SIZE, 1);
+            let (color, depth) = (whole(&gone), whole(&self.screen.target.depth));
+            let mut colors = Vec::new();
+            let desc = descriptor(&mut colors, (&color, None, &depth), true);
+            drop(encoder.begin_render_pass(&desc));
+            gone.destroy();
+        }
         let mut frame = self.crowd.begin_frame(time_s).unwrap();
         let before = frame.view_stats().first().copied().unwrap_or_default();
         let views = frame.prepare(&[view]).unwrap();
@@ -201,7 +210,7 @@ impl World {
         })
     }
 
-    fn end(&mut self, mut encoder: Encoder, time_s: f64, end: End) {
+    fn end(&mut self, encoder: Encoder, time_s: f64, end: End) {
         match end {
             End::Submitted => drop(encoder.submit().unwrap()),
             End::Dropped => drop(encoder),
@@ -211,12 +220,6 @@ impl World {
                 assert!(matches!(kept, Err(Error::Late { .. })), "{kept:?}");
             }
             End::Rejected => {
-                let gone = texture(&self.gpu, COLOR, SIZE, 1);
-                let (color, depth) = (whole(&gone), whole(&self.screen.target.depth));
-                let mut colors = Vec::new();
-                let desc = descriptor(&mut colors, (&color, None, &depth), true);
-                drop(encoder.begin_render_pass(&desc));
-                gone.destroy();
                 let rejected = encoder.submit();
                 assert!(
                     matches!(rejected, Err(Error::Rejected { .. })),
