@@ -9,7 +9,7 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::CullMode;
-use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, View};
+use throng::{Crowd, CrowdDesc, Detail, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 use throng_standalone::{Begin, Context, ContextDesc, FrameCommands, SwapchainImage, Target};
 
 use super::args::{Args, OnOff, Pixel, StagesArg};
@@ -21,7 +21,7 @@ use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{CpuTimes, FrameLog, Readings};
 use super::walls::{Walls, around_views};
-use super::{Result, outputs, say, scenery};
+use super::{Result, complain, outputs, say, scenery};
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
@@ -229,6 +229,9 @@ impl Show {
         });
         let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
         if args.walls {
+            if crowd.stages() == Stages::Cpu {
+                complain("the walls hide nobody, because the CPU culls: add --stages gpu");
+            }
             let walls = Walls::new((&mut *crowd, &mut *scenery), &pass, args.hidden_view)?;
             self.walls = Some(walls);
         }

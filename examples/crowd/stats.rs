@@ -247,6 +247,7 @@ impl Log {
                 "shown": view.shown,
                 "outside": view.outside,
                 "too_small": view.too_small,
+                "hidden": view.hidden,
                 "levels": levels(view, scene.levels()),
                 "triangles": view.triangles,
             })
@@ -310,10 +311,11 @@ pub(crate) fn describe_views(views: &[ViewStats], scene: &Scene) -> String {
 fn describe(view: &ViewStats, count: usize) -> String {
     let levels = levels(view, count).iter().map(u32::to_string);
     format!(
-        "{} shown, {} outside, {} too small, by level {}, {} triangles",
+        "{} shown, {} outside, {} too small, {} hidden, by level {}, {} triangles",
         view.shown,
         view.outside,
         view.too_small,
+        view.hidden,
         levels.collect::<Vec<_>>().join(" "),
         view.triangles,
     )

@@ -62,11 +62,18 @@ pub struct Capacity {
     /// Each history holds the records, palettes, morph weights and deformed vertices of all
     /// instances twice.
     pub histories: u32,
-    /// Pixels of all depth pictures that a frame tests against ([`Depth`](super::Depth)).
+    /// Pixels of all depth pictures ([`Depth`](super::Depth)) of
+    /// [`record_prepare_behind`](super::Frame::record_prepare_behind), or of
+    /// [`record_reveal`](super::Frame::record_reveal) if these are more.
     ///
     /// Each takes 16/3 bytes. Of a picture that is longer than 2,048 pixels, every second row and
     /// column counts, or every fourth if that is longer still, and so on. With 0, there are no such
     /// tests.
+    ///
+    /// Set this or [`Self::late_views`] before characters are added. The instances of those that
+    /// were added while both were 0 are tested by their spheres, and so hidden less often than by
+    /// the boxes of shared poses. [`Crowd::replace_character`](super::Crowd::replace_character)
+    /// gives a character its boxes.
     pub depth_pixels: u32,
     /// Views whose unseen instances wait for [`Frame::record_reveal`](super::Frame::record_reveal):
     /// the first ones of a frame, at most 10.

@@ -1,7 +1,7 @@
 //! The crowd: characters and their instances, drawn in wgpu.
 
 use crate::error::{Error, Result};
-use crate::flight::{Remains, Slots};
+use crate::flight::{Commands, Remains, Slots};
 use crate::frame::Frame;
 use crate::gpu::Gpu;
 use crate::order::{Order, Submission};
@@ -209,7 +209,8 @@ impl Crowd {
     /// frame before was submitted.
     ///
     /// If the crowd has a single free frame, and that was prepared last, its draws can no longer be
-    /// submitted ([`Error::Late`]).
+    /// submitted ([`Error::Late`]). A [reveal](Frame::reveal) of an earlier frame can no longer be
+    /// submitted either. If it was not, this calls [`Self::abandon_reveal`].
     ///
     /// # Errors
     /// - [`Error::InFlight`] if the GPU still uses all frames. Nothing has changed then.
@@ -217,6 +218,9 @@ impl Crowd {
     /// - As [`throng::Crowd::begin_frame`].
     pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
         let index = self.free_slot()?;
+        if self.was_reveal_lost()? {
+            self.abandon_reveal();
+        }
         if self.was_lost()? {
             // SAFETY: wgpu rejected the command buffer of that frame, so it is never submitted.
             unsafe { self.inner.abandon_frame() };
@@ -239,10 +243,37 @@ impl Crowd {
         })
     }
 
+    /// Abandons the reveal of the frame prepared last. See [`throng::Crowd::abandon_reveal`].
+    ///
+    /// Only programs with command buffers of
+    /// [`Encoder::into_command_buffers`](crate::Encoder::into_command_buffers) need this.
+    pub fn abandon_reveal(&mut self) {
+        self.order.reveal = None;
+        self.inner.abandon_reveal();
+    }
+
+    /// Ends the time for the reveal of the frame prepared last. True if it was not submitted.
+    fn was_reveal_lost(&mut self) -> Result<bool> {
+        let Some(reveal) = self.order.reveal.clone() else {
+            return Ok(false);
+        };
+        self.order.end_current(self.slots.next());
+        let lost = match reveal.settle() {
+            Some(lost) => lost,
+            None => {
+                let commands = (reveal.index, Commands::Reveal);
+                !self.remains.were_executed(&self.gpu, commands)?
+            }
+        };
+        self.order.reveal = None;
+        Ok(lost)
+    }
+
     /// True if the commands of the frame begun last will never be submitted.
     fn was_lost(&mut self) -> Result<bool> {
         if let Submission::Unknown(index) = self.order.submission {
-            self.order.submission = match self.remains.were_executed(&self.gpu, index)? {
+            let commands = (index, Commands::Prepare);
+            self.order.submission = match self.remains.were_executed(&self.gpu, commands)? {
                 true => Submission::Done,
                 false => Submission::Lost,
             };

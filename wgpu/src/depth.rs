@@ -3,12 +3,14 @@
 use crate::check::{expect_alive, scoped, with_own};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::order::FrameToken;
 use crate::pass::raw_format;
 use crate::shadow::sampled;
 use throng::ash::vk;
 use wgpu::hal::vulkan::Api as Vulkan;
 
-/// Depth that the program has drawn for an eye of a view: that of its walls, before the crowd.
+/// Depth that the program has drawn for an eye of a view: that of its walls, before the crowd, or
+/// with what a [late](throng::View::late) view showed before the reveal.
 ///
 /// It is [`throng::Depth`] for wgpu, with the same demands.
 #[derive(Debug, Clone, Copy)]
@@ -80,12 +82,16 @@ const WHAT: &str = "depth of a view";
 pub(crate) struct Readable {
     pub(crate) views: Vec<wgpu::TextureView>,
     pub(crate) depths: Vec<throng::Depth>,
-    /// `None` if there are no pictures.
+    /// `None` if there are neither pictures nor a token.
     pub(crate) before: Option<wgpu::CommandBuffer>,
 }
 
-/// Checks depth pictures, and has wgpu make them readable.
-pub(crate) fn readable(gpu: &Gpu, depths: &[Depth<'_>]) -> Result<Readable> {
+/// Checks depth pictures, and has wgpu make them readable until the end of a token.
+pub(crate) fn readable(
+    gpu: &Gpu,
+    depths: &[Depth<'_>],
+    token: Option<&FrameToken>,
+) -> Result<Readable> {
     for depth in depths {
         depth.check()?;
     }
@@ -93,13 +99,16 @@ pub(crate) fn readable(gpu: &Gpu, depths: &[Depth<'_>]) -> Result<Readable> {
     let make = || {
         scoped(gpu.device(), WHAT, || {
             let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            if let Some(token) = token {
+                token.use_in(&mut encoder);
+            }
             let all = textures().map(sampled);
             encoder.transition_resources(core::iter::empty(), all);
             let views = depths.iter().map(Depth::sampled_view).collect();
             (views, encoder.finish())
         })
     };
-    if depths.is_empty() {
+    if depths.is_empty() && token.is_none() {
         return Ok(Readable {
             views: Vec::new(),
             depths: Vec::new(),

@@ -1,13 +1,15 @@
 //! The encoder: an ordered list of command buffers, of wgpu and of crowds.
 
+use crate::check::scoped;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::order::Draw;
+use crate::order::{Draw, Reveal};
 use core::mem;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 /// Records a submission: commands of wgpu, and draws of crowds between them.
 ///
@@ -21,7 +23,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// # Order
 /// Draws of a frame are submitted before the crowd's next frame is prepared, because that
 /// overwrites what they read. [`Self::submit`] refuses later ones. Encoders with draws of the same
-/// frame may be submitted in any order, from any thread.
+/// frame may be submitted in any order, from any thread, except that draws after a
+/// [`Frame::reveal`](crate::Frame::reveal) are submitted after it. An encoder with a reveal is
+/// submitted before the crowd's next frame begins.
 ///
 /// ```no_run
 /// use throng_wgpu::{Encoder, Error, Gpu};
@@ -66,19 +70,32 @@ impl Encoder {
     /// Submits everything, in the order in which it was recorded.
     ///
     /// If wgpu rejects the submission, because of an error in the program's own commands, the draws
-    /// of crowds are lost too. Nothing else is.
+    /// and reveals of crowds are lost too. Nothing else is.
     ///
     /// # Errors
-    /// [`Error::Late`] if a crowd has prepared a later frame than that of its draws. Nothing is
-    /// submitted then, and all commands are dropped. If another thread prepares it during this
-    /// call, wgpu may report the error itself, as for a destroyed buffer, whose label has the
-    /// number of the frame.
+    /// - [`Error::Late`] if a crowd has prepared a later frame than that of its draws, or begun one
+    ///   after that of a reveal. If another thread does that during this call, wgpu may report the
+    ///   error itself, as for a destroyed buffer, whose label has the number of the frame.
+    /// - [`Error::Unrevealed`] if draws come before the reveal of their frame.
+    /// - [`Error::Rejected`], for an encoder with a reveal alone, if wgpu rejects the submission or
+    ///   reports an error of a callback. Otherwise, wgpu reports these itself.
+    ///
+    /// Nothing is submitted then, and all commands are dropped.
     pub fn submit(mut self) -> Result<wgpu::SubmissionIndex> {
-        for draw in &self.draws {
+        for (number, draw) in self.draws.iter().enumerate() {
             draw.expect_in_time()?;
+            draw.expect_revealed(self.draws.get(..number).unwrap_or_default())?;
         }
-        let commands = self.finish();
-        Ok(self.gpu.queue().submit(commands))
+        let (commands, reveals) = self.finish();
+        if reveals.is_empty() {
+            return Ok(self.gpu.queue().submit(commands));
+        }
+        let device = self.gpu.device();
+        let submitted = scoped(device, "the commands of an encoder", || {
+            self.gpu.queue().submit(commands)
+        })?;
+        reveals.iter().for_each(|reveal| reveal.end_submission());
+        Ok(submitted)
     }
 
     /// The command buffers, for engines that submit them with others.
@@ -90,18 +107,28 @@ impl Encoder {
     /// [`wgpu::Queue::submit`]. Others may stand between them if they do not use the attachments of
     /// crowds. Or none is submitted. wgpu itself rejects a submission that comes after a crowd has
     /// prepared a later frame, as [`Self::submit`] does.
+    ///
+    /// If [`Frame::reveal`](crate::Frame::reveal) is among them, they are submitted before the next
+    /// frame of its crowd begins, and before other draws that come after the reveal. If they are
+    /// not, or if wgpu rejects them, [`Crowd::abandon_reveal`](crate::Crowd::abandon_reveal) is
+    /// called instead.
     #[must_use]
     pub unsafe fn into_command_buffers(mut self) -> Vec<wgpu::CommandBuffer> {
-        self.finish()
+        let (commands, reveals) = self.finish();
+        reveals.iter().for_each(|reveal| reveal.end_submission());
+        commands
     }
 
     /// Ends all command buffers. From now on, their frames are in flight.
-    fn finish(&mut self) -> Vec<wgpu::CommandBuffer> {
+    fn finish(&mut self) -> (Vec<wgpu::CommandBuffer>, Vec<Arc<Reveal>>) {
         self.close();
+        let mut reveals = Vec::new();
         for draw in self.draws.drain(..) {
             draw.slot.begin();
+            reveals.extend(draw.reveals);
         }
-        mem::take(&mut self.done)
+        reveals.iter().for_each(|reveal| reveal.begin_submission());
+        (mem::take(&mut self.done), reveals)
     }
 
     pub(crate) fn gpu(&self) -> &Gpu {
@@ -116,7 +143,7 @@ impl Encoder {
         }
     }
 
-    /// Appends a draw of a crowd.
+    /// Appends a draw or a reveal of a crowd.
     pub(crate) fn draw(
         &mut self,
         draw: Draw,

@@ -55,7 +55,8 @@ pub enum Error {
         /// The number of frames that the crowd can have in flight.
         frames: u32,
     },
-    /// A crowd prepared a later frame before the draws of this one were submitted.
+    /// A crowd prepared a later frame before the draws of this one were submitted, or began one
+    /// before its [reveal](crate::Frame::reveal) was.
     ///
     /// That has overwritten what they would read, so nothing was submitted. Submit encoders before
     /// [`Frame::prepare`](crate::Frame::prepare) of the next frame.
@@ -66,6 +67,17 @@ pub enum Error {
         frame: u64,
         /// The number of the later frame.
         later: u64,
+    },
+    /// Draws after [`Frame::reveal`](crate::Frame::reveal) would be submitted without it, or
+    /// before it.
+    ///
+    /// They would read lists that the GPU has not written, so nothing was submitted.
+    #[error(
+        "the draws of frame {frame} come after its reveal, which was not submitted before them"
+    )]
+    Unrevealed {
+        /// The number of the frame, as in [`Self::Late`].
+        frame: u64,
     },
     /// The frame is not prepared.
     #[error("the frame is not prepared, or preparing it failed")]

@@ -14,9 +14,16 @@ use throng::ash::vk;
 /// The owner and everything that it recorded share it. The last one to drop it destroys the crowd.
 pub(crate) struct Remains {
     crowd: Mutex<Option<throng::Crowd>>,
-    /// One for each frame index, which the commands of `Frame::prepare` set.
+    /// Two for each frame index, which the commands of `Frame::prepare` and `Frame::reveal` set.
     executed: Vec<vk::Event>,
     shared: Arc<Shared>,
+}
+
+/// Command buffers of a frame of which the crowd must know that they were executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commands {
+    Prepare,
+    Reveal,
 }
 
 impl Remains {
@@ -26,7 +33,7 @@ impl Remains {
             executed: Vec::new(),
             shared: Arc::clone(shared),
         };
-        for _ in 0..frames_in_flight {
+        for _ in 0..frames_in_flight * 2 {
             // SAFETY: `Shared` keeps the device alive.
             let event = unsafe { shared.raw.create_event(&Default::default(), None) };
             remains
@@ -41,12 +48,16 @@ impl Remains {
         *self.crowd.lock().unwrap_or_else(PoisonError::into_inner) = Some(crowd);
     }
 
-    /// Records that the commands of a frame index were executed.
+    /// Records that commands of a frame index were executed.
     ///
     /// # Safety
     /// `cmd` is recording outside of rendering, and all earlier work of the index has ended.
-    pub(crate) unsafe fn record_executed(&self, cmd: vk::CommandBuffer, index: u32) -> Result<()> {
-        let (raw, event) = (&self.shared.raw, self.executed(index));
+    pub(crate) unsafe fn record_executed(
+        &self,
+        cmd: vk::CommandBuffer,
+        commands: (u32, Commands),
+    ) -> Result<()> {
+        let (raw, event) = (&self.shared.raw, self.executed(commands));
         // SAFETY: the event is of this device, and no other command in flight uses it.
         unsafe {
             raw.reset_event(event).map_err(failed("vkResetEvent"))?;
@@ -56,18 +67,16 @@ impl Remains {
     }
 
     /// Waits for the GPU, and returns true if the commands of `record_executed` were executed.
-    pub(crate) fn were_executed(&self, gpu: &Gpu, index: u32) -> Result<bool> {
+    pub(crate) fn were_executed(&self, gpu: &Gpu, commands: (u32, Commands)) -> Result<bool> {
         gpu.poll(wgpu::PollType::wait_indefinitely())?;
         // SAFETY: the event is of this device.
-        let status = unsafe { self.shared.raw.get_event_status(self.executed(index)) };
+        let status = unsafe { self.shared.raw.get_event_status(self.executed(commands)) };
         Ok(status.map_err(failed("vkGetEventStatus"))?)
     }
 
-    fn executed(&self, index: u32) -> vk::Event {
-        self.executed
-            .get(index as usize)
-            .copied()
-            .unwrap_or_default()
+    fn executed(&self, (index, commands): (u32, Commands)) -> vk::Event {
+        let at = index as usize * 2 + usize::from(commands == Commands::Reveal);
+        self.executed.get(at).copied().unwrap_or_default()
     }
 }
 

@@ -6,9 +6,9 @@ use crate::check::{scoped, with_own};
 use crate::depth::{Depth, Readable, readable};
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
-use crate::flight::{Begun, InFlight, Remains, SlotUse};
+use crate::flight::{Begun, Commands, InFlight, Remains, SlotUse};
 use crate::gpu::Gpu;
-use crate::order::{Draw, FrameToken, Order, Submission};
+use crate::order::{Draw, FrameToken, Order, Reveal, Submission};
 use crate::rendering::{self, Pass};
 use crate::shading::Shading;
 use crate::shadow::ShadowTexture;
@@ -27,7 +27,7 @@ use wgpu::hal::vulkan::Api as Vulkan;
 /// [`wgpu::Queue::write_buffer`] does at the next submission. [`Self::draw`] only records. So an
 /// [`Encoder`] that is dropped, or rejected by wgpu, loses draws and nothing else, and the draws of
 /// several crowds can be mixed in one encoder. Draws are submitted before the next frame is
-/// prepared.
+/// prepared. [`Self::reveal`] only records, too, and is submitted before the next frame begins.
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(crate) inner: throng::Frame<'a>,
@@ -93,7 +93,7 @@ impl Frame<'_> {
             views: kept,
             depths,
             before,
-        } = readable(self.gpu, depths)?;
+        } = readable(self.gpu, depths, None)?;
         let (prepared, commands) = self.record_prepare(views, &depths, kept)?;
         self.order.submission = Submission::Lost;
         let commands = commands?;
@@ -106,7 +106,8 @@ impl Frame<'_> {
         });
         if let Err(error) = submitted {
             // wgpu also reports errors here of callbacks that it called after it had submitted.
-            if !self.remains.were_executed(self.gpu, index)? {
+            let commands = (index, Commands::Prepare);
+            if !self.remains.were_executed(self.gpu, commands)? {
                 self.order.submission = Submission::Lost;
                 return Err(error);
             }
@@ -146,7 +147,8 @@ impl Frame<'_> {
                     // command buffer of the same submission, and waits for that before it changes
                     // them.
                     let prepared = inner.record_prepare_behind(cmd, views, depths)?;
-                    Ok((prepared, remains.record_executed(cmd, begun.index)))
+                    let commands = (begun.index, Commands::Prepare);
+                    Ok((prepared, remains.record_executed(cmd, commands)))
                 })
             };
             let slot = SlotUse::new(&begun.slot);
@@ -156,6 +158,124 @@ impl Frame<'_> {
         });
         let (prepared, executed) = prepared?;
         Ok((prepared, executed.and(commands)))
+    }
+
+    /// Shows the instances that [late](throng::View::late) views held back, except those that
+    /// depth hides. See [`throng::Frame::record_reveal`].
+    ///
+    /// Draw the walls and the late views into `encoder` before this, and
+    /// [`late()`](ViewId::late) of these views afterwards, into the same depth. The textures need
+    /// no barriers.
+    ///
+    /// ```no_run
+    /// use throng_wgpu::throng::{PassId, View};
+    /// use throng_wgpu::{Crowd, Depth, Encoder, Error};
+    ///
+    /// /// `first` clears depth, and `then` loads it.
+    /// fn frame(
+    ///     crowd: &mut Crowd,
+    ///     camera: View,
+    ///     (pass, depth): (PassId, &wgpu::Texture),
+    ///     [first, then]: [&wgpu::RenderPassDescriptor<'_>; 2],
+    ///     time_s: f64,
+    /// ) -> Result<(), Error> {
+    ///     let mut encoder = Encoder::new(&crowd.gpu().clone());
+    ///     let camera = View { late: true, ..camera }; // of Capacity::late_views
+    ///     crowd.update(time_s)?;
+    ///     let mut frame = crowd.begin_frame(time_s)?;
+    ///     let views = frame.prepare(&[camera])?;
+    ///     frame.draw(&mut encoder, views[0], pass, first)?; // and walls
+    ///     frame.reveal(&mut encoder, &[Depth::new(depth)])?;
+    ///     frame.draw(&mut encoder, views[0].late(), pass, then)?;
+    ///     encoder.submit()?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// If the encoder is not submitted, everybody whom the frame held back is missing in it, as its
+    /// draws are, and histories stay as the frame before left them.
+    ///
+    /// # Errors
+    /// - [`Error::NotPrepared`] before [`Self::prepare`], or if that failed.
+    /// - [`Error::OtherEncoder`] if the encoder is of another [`Gpu`].
+    /// - Those about textures of [`Self::prepare_behind`].
+    /// - As [`throng::Frame::record_reveal`], and if this was called before in the frame.
+    /// - [`Error::DeviceLost`] and [`Error::Rejected`] if wgpu cannot record. The reveal is then
+    ///   lost, and so are draws after it ([`Error::Unrevealed`]).
+    pub fn reveal(&mut self, encoder: &mut Encoder, depths: &[Depth<'_>]) -> Result<()> {
+        let token = self.expect_prepared(encoder)?;
+        if self.order.reveal.is_some() {
+            return Err(throng::Error::Argument {
+                what: "frame",
+                why: throng::error::ArgumentFault::Invalid("was already revealed"),
+            }
+            .into());
+        }
+        let Readable {
+            views: kept,
+            depths,
+            before,
+        } = readable(self.gpu, depths, Some(&token))?;
+        let slot = SlotUse::new(&self.begun.slot);
+        let commands = self.record_reveal(&depths, kept, &slot)?;
+        let reveal = Reveal::new(self.begun.number, self.begun.index);
+        self.order.reveal = Some(Arc::clone(&reveal));
+        let draw = Draw {
+            token,
+            slot,
+            after: None,
+            reveals: Some(reveal),
+        };
+        encoder.draw(draw, before.into_iter().chain([commands?]));
+        Ok(())
+    }
+
+    /// Records the reveal. From then on, the frame counts as revealed, even if there is an error
+    /// instead of the commands.
+    fn record_reveal(
+        &mut self,
+        depths: &[throng::Depth],
+        kept: Vec<wgpu::TextureView>,
+        slot: &Arc<SlotUse>,
+    ) -> Result<Result<wgpu::CommandBuffer>> {
+        let (inner, device) = (&mut self.inner, self.gpu.device());
+        let (remains, index) = (self.remains, self.begun.index);
+        let mut revealed = Err(Error::DeviceLost);
+        let commands = scoped(device, "the reveal of a frame", || {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+                label: Some("throng reveal"),
+            });
+            // SAFETY: the encoder is not used otherwise while it is recorded, and not ended.
+            revealed = unsafe {
+                encoder.as_hal_mut::<Vulkan, _, _>(|hal| {
+                    let cmd = hal.ok_or(Error::DeviceLost)?.raw_handle();
+                    // SAFETY: `cmd` is recording outside of rendering, for the queue of all frames.
+                    // The frame is prepared, and that was submitted. `Encoder` submits this before
+                    // draws that use the result, or refuses them, and before the next frame, which
+                    // otherwise abandons it. The depth pictures are those of `kept`, which the
+                    // frame keeps. wgpu makes them readable in a command buffer of the same
+                    // submission, and waits for that before it changes them.
+                    inner.record_reveal(cmd, depths)?;
+                    Ok(remains.record_executed(cmd, (index, Commands::Reveal)))
+                })
+            };
+            let kept = (kept, Vec::new());
+            InFlight::new(self.gpu, Arc::clone(slot), remains, kept).until_done(&encoder);
+            encoder.finish()
+        });
+        let executed = revealed?;
+        Ok(executed.and(commands))
+    }
+
+    /// The token of the frame, if it is prepared, for commands in an encoder.
+    fn expect_prepared(&self, encoder: &Encoder) -> Result<Arc<FrameToken>> {
+        let current = self.order.current.as_ref();
+        let current = current.filter(|_| !self.viewports.is_empty());
+        let (_, token) = current.ok_or(Error::NotPrepared)?;
+        if !encoder.gpu().is(self.gpu) {
+            return Err(Error::OtherEncoder);
+        }
+        Ok(Arc::clone(token))
     }
 
     /// Records a render pass in which the crowd is drawn as `view` sees it.
@@ -211,15 +331,7 @@ impl Frame<'_> {
         desc: &wgpu::RenderPassDescriptor<'_>,
         groups: &[(&BindGroup, &[wgpu::DynamicOffset])],
     ) -> Result<()> {
-        let Some((_, token)) = self.order.current.as_ref() else {
-            return Err(Error::NotPrepared);
-        };
-        if self.viewports.is_empty() {
-            return Err(Error::NotPrepared);
-        }
-        if !encoder.gpu().is(self.gpu) {
-            return Err(Error::OtherEncoder);
-        }
+        let token = self.expect_prepared(encoder)?;
         // The crowd's own error, which says how many there are.
         self.inner.pass_layout(pass)?;
         let known = self.passes.iter().find(|known| known.id == pass);
@@ -232,7 +344,8 @@ impl Frame<'_> {
         for (group, _) in groups {
             group.expect_alive()?;
         }
-        let viewport = self.viewports.iter().find(|(id, _)| *id == view);
+        let mut viewports = self.viewports.iter();
+        let viewport = viewports.find(|(id, _)| id.late() == view.late());
         let foreign = throng::Error::Argument {
             what: "view",
             why: throng::error::ArgumentFault::Invalid("was not prepared in this frame"),
@@ -243,14 +356,19 @@ impl Frame<'_> {
         let area = rendering::area(*viewport);
         let textures = attachments.views().map(wgpu::TextureView::texture);
         let before = with_own(self.gpu, ("an attachment", textures), || {
-            rendering::before(self.gpu, desc, (known, shadow, groups), (area, token))
+            rendering::before(self.gpu, desc, (known, shadow, groups), (area, &token))
         })?;
         let slot = SlotUse::new(&self.begun.slot);
         let drawn = self.record(&attachments, (view, pass), (area, &slot), (shadow, groups))?;
         let after = rendering::after(self.gpu, desc)?;
-        let token = Arc::clone(token);
         let commands = [before, drawn].into_iter().chain(after);
-        encoder.draw(Draw { token, slot }, commands);
+        let draw = Draw {
+            token,
+            slot,
+            after: self.order.reveal.clone(),
+            reveals: None,
+        };
+        encoder.draw(draw, commands);
         Ok(())
     }
 

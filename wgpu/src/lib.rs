@@ -7,7 +7,8 @@
 //!    and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with a [`view`] of each camera and a view of each
 //!    light ([`shadow_of`]), and [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each
-//!    pass. [`Frame::prepare_behind`] leaves out who is behind walls.
+//!    pass. [`Frame::prepare_behind`] leaves out instances behind walls, and [`Frame::reveal`]
+//!    those behind others.
 //! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
 //! 5. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
 //!    them in order with everything else.
@@ -65,7 +66,8 @@
 //! - Vertex shaders are throng's own, and colour is written to the first attachment alone.
 //! - Groups of the program's shading are made here, because wgpu gives no handles of its own.
 //!   [`BindGroup::wgpu`] is the same group, for the program's other pipelines.
-//! - An [`Encoder`] is submitted before the next frame of its crowds is prepared.
+//! - An [`Encoder`] is submitted before the next frame of its crowds is prepared, and one with a
+//!   [`Frame::reveal`] before it begins.
 
 #![cfg_attr(
     not(test),

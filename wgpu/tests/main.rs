@@ -17,3 +17,4 @@ mod made;
 mod material;
 mod pictures;
 mod refused;
+mod reveal;

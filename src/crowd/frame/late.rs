@@ -43,9 +43,14 @@ impl LateFrame {
         self.waits = Some(dispatch);
     }
 
+    /// True if the reveal of the frame was recorded.
+    pub(crate) fn is_revealed(&self) -> bool {
+        !self.views.is_empty() && self.waits.is_none()
+    }
+
     /// True if a view of the frame is late, and its reveal was recorded.
     pub(crate) fn reveals(&self, view: u32) -> bool {
         let view = self.views.get(view as usize);
-        view.is_some_and(|view| view.late) && self.waits.is_none()
+        view.is_some_and(|view| view.late) && self.is_revealed()
     }
 }

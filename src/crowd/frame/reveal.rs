@@ -1,15 +1,28 @@
 //! Records the reveal of a frame: the instances that were held back, if depth does not hide them.
 
-use crate::crowd::Depth;
 use crate::crowd::frame::Frame;
 use crate::crowd::memory::buffers::DEFORMS;
 use crate::crowd::visibility::gpu::eye_record;
+use crate::crowd::{Crowd, Depth};
 use crate::error::{Result, expect};
 use crate::gpu::layout::GpuOcclusion;
 use crate::pass::cull::CullDispatch;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::Zeroable;
+
+impl Crowd {
+    /// Abandons the reveal of the frame begun last, whose commands will never be submitted, in
+    /// contrast to those of [`Frame::record_prepare`].
+    ///
+    /// The histories of the frame's views then stay as the frame before left them. Draws that were
+    /// recorded after the reveal are not submitted either. For a frame without a reveal, this does
+    /// nothing.
+    pub fn abandon_reveal(&mut self) {
+        let retire_queue = &mut self.memory.retire_queue;
+        self.frame.abandon_reveal(retire_queue);
+    }
+}
 
 impl Frame<'_> {
     /// Shows the instances that late views held back, except those that depth hides.
@@ -27,7 +40,8 @@ impl Frame<'_> {
     /// drawn in the third step, or with the view itself after the reveal. Without late views, and
     /// if the CPU culls, nothing is recorded.
     ///
-    /// If this is not called, the frame lacks these instances, and the next one shows them.
+    /// If this is not called, the frame lacks these instances, and the next one shows them. If it
+    /// is not submitted, call [`Crowd::abandon_reveal`] before the next frame begins.
     ///
     /// # Errors
     /// - [`Error::Argument`](crate::Error::Argument) if the frame is not prepared, or revealed

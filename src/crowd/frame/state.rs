@@ -124,4 +124,12 @@ impl FrameState {
         self.views.clear();
         self.late.abandon();
     }
+
+    /// Undoes the reveal of the frame prepared last, which is never submitted.
+    pub(super) fn abandon_reveal(&mut self, retire_queue: &mut RetireQueue) {
+        if self.late.is_revealed() {
+            self.histories.abandon_frame(retire_queue);
+            self.late.abandon();
+        }
+    }
 }

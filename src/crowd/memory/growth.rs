@@ -24,7 +24,8 @@ impl Crowd {
     ///
     /// Values that are smaller than the present capacity change nothing. Frames in flight keep the
     /// old buffers, which are freed once every frame index in flight has begun again. The histories
-    /// of views are kept: the next prepared frame copies them.
+    /// of views are kept: the next prepared frame copies them. Characters keep their boxes for
+    /// occlusion, or their lack of them ([`Capacity::depth_pixels`]).
     ///
     /// # Errors
     /// - [`Error::Argument`] if the allocator belongs to another device.

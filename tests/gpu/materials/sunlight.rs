@@ -2,6 +2,7 @@
 
 use super::made::{character, square};
 use super::{BACKGROUND, HERE, Stage, camera, traced};
+use crate::engine::Engine;
 use crate::reference::precision::Grid;
 use crate::reference::trace::{pixel, triangles};
 use crate::support::frames::EXTENT;
@@ -9,8 +10,6 @@ use crate::support::{Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
-use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
-use throng::gpu_allocator::MemoryLocation;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::Material;
 use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View};
@@ -18,6 +17,8 @@ use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View};
 const EDGE: u32 = 512;
 const LAYERS: u32 = 2;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+const DRAWN: vk::ImageLayout = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
+const SAMPLED: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
 /// Half of the plates' edges, their heights, and the x and z of their centres.
 const HALF: f64 = 0.6;
 const HEIGHT: f64 = 0.7;
@@ -46,139 +47,25 @@ fn plates() -> Imported {
     character(parts, vec![material], Vec::new())
 }
 
-/// A depth image with layers.
-struct Layers {
-    image: vk::Image,
-    all: vk::ImageView,
-    each: Vec<vk::ImageView>,
-    memory: MemoryBlock,
-}
-
-impl Layers {
-    fn new(setup: &mut Setup) -> Self {
-        let context = &mut setup.context;
-        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(DEPTH)
-            .extent(vk::Extent3D {
-                width: EDGE,
-                height: EDGE,
-                depth: 1,
-            })
-            .mip_levels(1)
-            .array_layers(LAYERS)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(usage);
-        unsafe {
-            let image = context.device.create_image(&info, None).unwrap();
-            let desc = MemoryRequest {
-                name: "shadow map",
-                requirements: context.device.get_image_memory_requirements(image),
-                location: MemoryLocation::GpuOnly,
-                linear: false,
-                device_address: false,
-            };
-            let memory = context.allocator().allocate(&desc).unwrap();
-            let (block, offset) = (memory.memory, memory.offset);
-            context
-                .device
-                .bind_image_memory(image, block, offset)
-                .unwrap();
-            let view = |kind, first, count| {
-                let info = vk::ImageViewCreateInfo::default()
-                    .image(image)
-                    .view_type(kind)
-                    .format(DEPTH)
-                    .subresource_range(range(first, count));
-                context.device.create_image_view(&info, None).unwrap()
-            };
-            Self {
-                image,
-                all: view(vk::ImageViewType::TYPE_2D_ARRAY, 0, LAYERS),
-                each: (0..LAYERS)
-                    .map(|at| view(vk::ImageViewType::TYPE_2D, at, 1))
-                    .collect(),
-                memory,
-            }
-        }
-    }
-
-    /// Records a barrier between earlier and later work.
-    fn turn(&self, device: &ash::Device, cmd: vk::CommandBuffer, to_sample: bool) {
-        use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
-        let drawn = (
-            Stage::EARLY_FRAGMENT_TESTS | Stage::LATE_FRAGMENT_TESTS,
-            Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE,
-        );
-        let sampled = (Stage::FRAGMENT_SHADER, Access::SHADER_SAMPLED_READ);
-        let (before, after, from, to) = if to_sample {
-            (
-                drawn,
-                sampled,
-                Layout::DEPTH_ATTACHMENT_OPTIMAL,
-                Layout::SHADER_READ_ONLY_OPTIMAL,
-            )
-        } else {
-            (
-                sampled,
-                drawn,
-                Layout::UNDEFINED,
-                Layout::DEPTH_ATTACHMENT_OPTIMAL,
-            )
-        };
-        let barriers = [vk::ImageMemoryBarrier2::default()
-            .image(self.image)
-            .old_layout(from)
-            .new_layout(to)
-            .src_stage_mask(before.0)
-            .src_access_mask(before.1)
-            .dst_stage_mask(after.0)
-            .dst_access_mask(after.1)
-            .subresource_range(range(0, LAYERS))];
-        let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
-    }
-
-    fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, layer: usize, far: f32) {
-        let clear = vk::ClearValue {
-            depth_stencil: vk::ClearDepthStencilValue {
-                depth: far,
-                stencil: 0,
-            },
-        };
-        let depth = vk::RenderingAttachmentInfo::default()
-            .image_view(self.each[layer])
-            .image_layout(vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL)
-            .load_op(vk::AttachmentLoadOp::CLEAR)
-            .store_op(vk::AttachmentStoreOp::STORE)
-            .clear_value(clear);
-        let info = vk::RenderingInfo::default()
-            .render_area(extent().into())
-            .layer_count(1)
-            .depth_attachment(&depth);
-        unsafe { device.cmd_begin_rendering(cmd, &info) };
-    }
-
-    fn destroy(self, setup: &mut Setup) {
-        let context = &mut setup.context;
-        context.wait_idle().unwrap();
-        unsafe {
-            for view in self.each.into_iter().chain([self.all]) {
-                context.device.destroy_image_view(view, None);
-            }
-            context.device.destroy_image(self.image, None);
-        }
-        unsafe { context.allocator().free(self.memory) }.unwrap();
-    }
-}
-
-fn range(first: u32, count: u32) -> vk::ImageSubresourceRange {
-    vk::ImageSubresourceRange::default()
-        .aspect_mask(vk::ImageAspectFlags::DEPTH)
-        .level_count(1)
-        .base_array_layer(first)
-        .layer_count(count)
+/// Clears a layer of the shadow map and begins rendering to it.
+fn begin(device: &ash::Device, cmd: vk::CommandBuffer, layer: vk::ImageView, far: f32) {
+    let clear = vk::ClearValue {
+        depth_stencil: vk::ClearDepthStencilValue {
+            depth: far,
+            stencil: 0,
+        },
+    };
+    let depth = vk::RenderingAttachmentInfo::default()
+        .image_view(layer)
+        .image_layout(DRAWN)
+        .load_op(vk::AttachmentLoadOp::CLEAR)
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .clear_value(clear);
+    let info = vk::RenderingInfo::default()
+        .render_area(extent().into())
+        .layer_count(1)
+        .depth_attachment(&depth);
+    unsafe { device.cmd_begin_rendering(cmd, &info) };
 }
 
 fn extent() -> vk::Extent2D {
@@ -240,7 +127,11 @@ fn plates_shade_the_floor_where_rays_say_so() {
 
 fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     let mut stage = Stage::new(setup);
-    let map = Layers::new(setup);
+    let mut engine = Engine::of_setup(setup);
+    let one = vk::SampleCountFlags::TYPE_1;
+    let mut map = engine.image(DEPTH, extent(), (LAYERS, one));
+    let all = engine.view(&mut map, 0, LAYERS);
+    let layers_of_map = [0, 1].map(|layer| engine.view(&mut map, layer, 1));
     let made = plates();
     let id = stage.add(setup, &made);
     stage.crowd.spawn(id, &Spawn::default()).unwrap();
@@ -255,8 +146,8 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         ..stage.target.pass_desc()
     };
     let looked_up = ShadowMap {
-        view: map.all,
-        layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+        view: all,
+        layout: SAMPLED,
         edge: EDGE,
         reversed_z,
     };
@@ -295,15 +186,13 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         let views = frame
             .record_prepare(cmd, &[seen, lights[0], lights[1]])
             .unwrap();
-        map.turn(&device, cmd, false);
-        for layer in 0..2 {
-            map.begin(&device, cmd, layer, if reversed_z { 0.0 } else { 1.0 });
-            frame
-                .record_draw(cmd, views[layer + 1], shadow_pass)
-                .unwrap();
+        engine.transition(cmd, &map, vk::ImageLayout::UNDEFINED, DRAWN);
+        for (layer, light) in layers_of_map.into_iter().zip(&views[1..]) {
+            begin(&device, cmd, layer, if reversed_z { 0.0 } else { 1.0 });
+            frame.record_draw(cmd, *light, shadow_pass).unwrap();
             device.cmd_end_rendering(cmd);
         }
-        map.turn(&device, cmd, true);
+        engine.transition(cmd, &map, DRAWN, SAMPLED);
         stage.target.begin(&device, cmd, &BACKGROUND);
         frame.record_draw(cmd, views[0], color_pass).unwrap();
         stage.target.end(&device, cmd);
@@ -320,7 +209,8 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     } = stage;
     frames_in_flight.destroy(&setup.context);
     unsafe { crowd.destroy(&mut setup.context.allocator()) };
-    map.destroy(setup);
+    engine.destroy_image(map);
+    engine.destroy();
     let report = setup.context.allocator().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
 }

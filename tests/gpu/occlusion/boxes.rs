@@ -9,9 +9,7 @@ use throng::animator::{Pose, ShowPose};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::palette::SkinningMethod;
-use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Detail, InstanceId, Play, Stages, View, builtin,
-};
+use throng::{Capacity, CharacterId, Crowd, Detail, InstanceId, Play, Stages, View, builtin};
 use throng_standalone::Begin;
 
 /// The wall in front of a person: wider than the box of any clip by a texel of its pyramid, and not
@@ -34,12 +32,7 @@ impl Stage {
             depth_pixels: 64 * 64,
             ..SMALL
         };
-        let desc = CrowdDesc {
-            stages: Stages::Gpu,
-            ..setup.crowd_desc(1, capacity)
-        };
-        let device = setup.device();
-        let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
+        let mut crowd = setup.crowd_with(Stages::Gpu, 1, capacity);
         let character = builtin::mannequin().unwrap().character;
         let kind = setup.add_with(&mut crowd, &character, &described(method, false));
         let walls = Walls::new(&setup.context);

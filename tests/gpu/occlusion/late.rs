@@ -61,14 +61,7 @@ impl World {
             late_views: 1,
             ..SMALL
         };
-        let crowds = [(); 2].map(|()| {
-            let desc = CrowdDesc {
-                stages: Stages::Gpu,
-                ..setup.crowd_desc(1, capacity)
-            };
-            let device = setup.device();
-            Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap()
-        });
+        let crowds = [(); 2].map(|()| setup.crowd_with(Stages::Gpu, 1, capacity));
         let mut walls = Walls::new(&setup.context);
         walls.set(&[]);
         let canvas = Canvas::new(&setup.context, &walls, [EXTENT.width, EXTENT.height], 1);

@@ -1,6 +1,7 @@
 //! Instances that depth hides: the stage pyramid, the test of volumes, and whole frames.
 
 mod boxes;
+mod eyes;
 mod frames;
 mod late;
 mod pyramid;

@@ -9,10 +9,11 @@ use crate::support::{SMALL, Setup, each, placed, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3, Vec4, vec3};
+use throng::gpu::Features;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Detail, Lighting, PassDesc, PassId, PassKind, Play,
-    Receivers, Shadow, ShadowMap, Spawn, Stages, View, builtin,
+    Capacity, CharacterId, Crowd, Detail, Lighting, PassDesc, PassId, PassKind, Play, Receivers,
+    Shadow, ShadowMap, Spawn, Stages, View, builtin,
 };
 use throng_standalone::Begin;
 
@@ -36,6 +37,7 @@ struct World {
     canvas: Canvas,
     frames: FramesInFlight,
     time_s: f64,
+    multiview: bool,
     /// Casters in the light's view, and those of them that are left out.
     seen: [u64; 2],
 }
@@ -64,12 +66,7 @@ impl World {
         let mut kinds = None;
         let mut passes = Vec::new();
         let crowds = [(); 2].map(|()| {
-            let desc = CrowdDesc {
-                stages: Stages::Gpu,
-                ..setup.crowd_desc(1, capacity)
-            };
-            let device = setup.device();
-            let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
+            let mut crowd = setup.crowd_with(Stages::Gpu, 1, capacity);
             let sampled = ShadowMap {
                 view: map.view,
                 layout: depth_image::READ,
@@ -123,6 +120,7 @@ impl World {
             canvas,
             frames: FramesInFlight::new(&setup.context, 1),
             time_s: 0.0,
+            multiview: setup.device().enabled().contains(Features::MULTIVIEW),
             seen: [0; 2],
         };
         for _ in 0..CASTERS {
@@ -244,6 +242,13 @@ impl World {
             ..light
         };
         let with_depth = !rng.chance(4);
+        if self.multiview && rng.chance(3) {
+            // It sees other shadows, and has no depth.
+            let aside = vec3(rng.range(-6.0, 6.0), 2.0, rng.range(-6.0, 6.0));
+            let other = view(aside, at, self.canvas.target.extent());
+            let other = if reversed_z { reversed(&other) } else { other };
+            camera.more_eyes[0] = Some(other.eye);
+        }
         self.build(eye);
         let mut pictures = Vec::new();
         let mut figures = Vec::new();
@@ -316,8 +321,8 @@ impl World {
     }
 }
 
-/// Random people, suns and lamps, walls and cameras, with a floor and without, with depth and
-/// without, with shared poses and own ones.
+/// Random people, suns and lamps, walls and cameras with one eye or two, with a floor and without,
+/// with depth and without, with shared poses and own ones.
 #[test]
 fn no_pixel_misses_a_shadow() {
     let frames = if is_thorough() { 2_500 } else { 150 };
@@ -329,7 +334,8 @@ fn no_pixel_misses_a_shadow() {
             }
             let [casters, hidden] = world.seen;
             println!("{hidden} of {casters} casters are left out");
-            assert!(hidden * 6 > casters, "{hidden} of {casters}");
+            // 12 % on lavapipe.
+            assert!(hidden * 10 > casters, "{hidden} of {casters}");
             world.destroy(setup);
         }
     });

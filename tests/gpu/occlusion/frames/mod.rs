@@ -75,14 +75,7 @@ impl World {
             late_views: 2,
             ..SMALL
         };
-        let mut crowds = [(); 3].map(|()| {
-            let desc = CrowdDesc {
-                stages: Stages::Gpu,
-                ..setup.crowd_desc(1, capacity)
-            };
-            let device = setup.device();
-            Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap()
-        });
+        let mut crowds = [(); 3].map(|()| setup.crowd_with(Stages::Gpu, 1, capacity));
         let walls = Walls::new(&setup.context);
         let sizes = [
             ([96, 96], 1),
