@@ -21,6 +21,10 @@ const APART_M: f32 = 0.4;
 const EYE_M: f32 = 1.7;
 const PLAZA_EYE_M: f32 = 3.6;
 const ROOFS_M: f32 = 60.0;
+/// Distances of the camera of a plaza from the middle, relative to the edge. From the second, 73 %
+/// of a plaza is in view.
+const PLAZA_FROM: f32 = 0.8;
+const OVERLOOK_FROM: f32 = 1.24;
 /// The camera's walk in metres, and its turn in radians, from frame to frame.
 const WALKS_M: f32 = 1.4 / 60.0;
 const TURNS_RAD: f32 = 0.35 / 60.0;
@@ -34,6 +38,8 @@ pub(crate) enum Place {
     AboveRoofs,
     /// With this many houses.
     Plaza(u32),
+    /// A plaza without houses, from so far that most people on it are in view. Without a light.
+    Overlook,
 }
 
 impl Place {
@@ -44,9 +50,73 @@ impl Place {
             Self::AboveRoofs => "city, from 60 m above".into(),
             Self::Plaza(0) => "plaza without houses, from 3.6 m".into(),
             Self::Plaza(houses) => format!("plaza with {houses} houses, from 3.6 m"),
+            Self::Overlook => "plaza as a whole, from 3.6 m".into(),
         }
     }
 }
+
+/// A number of people in a place.
+pub(crate) struct Scene {
+    pub(crate) people: usize,
+    pub(crate) place: Place,
+    /// The most triangles of the camera and the light in millions, by `Levels::ALL` and
+    /// `Hides::ALL`: what was measured, and a fiftieth, unless there is an aim. They depend on no
+    /// driver. 0: any number.
+    pub(crate) most_m: [[f64; 3]; 2],
+}
+
+pub(crate) const SCENES: [Scene; 8] = [
+    Scene {
+        people: 100_000,
+        place: Place::Rows,
+        // Aims: 9.3 with far levels, and 4.5 where people hide people, of 33.7 once.
+        most_m: [[0.0; 3], [9.3, 9.3, 4.5]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Street,
+        // The aim behind walls: 1.8, of 24.9 once.
+        most_m: [[0.0; 3], [0.0, 1.8, 1.8]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::AboveRoofs,
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Plaza(200),
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Plaza(0),
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Street,
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Plaza(20),
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Rows,
+        most_m: [[0.0; 3], [0.0; 3]],
+    },
+];
+
+/// Most people of a million are in view, far away.
+pub(crate) const MILLION: Scene = Scene {
+    people: 1_000_000,
+    place: Place::Overlook,
+    // The aim: 20 with far levels. The camera's alone were 105 once.
+    most_m: [[0.0; 3], [20.0, 0.0, 0.0]],
+};
 
 /// A place: everything but the crowd.
 pub(crate) struct Site {
@@ -58,8 +128,8 @@ pub(crate) struct Site {
     yaw: f32,
     pitch: f32,
     far_m: f32,
-    /// The light's view.
-    pub(crate) light: View,
+    /// The light's view, if there is one.
+    pub(crate) light: Option<View>,
 }
 
 /// Random numbers that are the same in every run: PCG.
@@ -91,7 +161,11 @@ impl Site {
         match place {
             Place::Rows => Self::rows(people),
             Place::Street | Place::AboveRoofs => Self::city(place, people, &mut rng),
-            Place::Plaza(houses) => Self::plaza(houses, people, &mut rng),
+            Place::Plaza(houses) => Self::plaza(houses, people, PLAZA_FROM, &mut rng),
+            Place::Overlook => Self {
+                light: None,
+                ..Self::plaza(0, people, OVERLOOK_FROM, &mut rng)
+            },
         }
     }
 
@@ -107,7 +181,7 @@ impl Site {
             yaw: 0.0,
             pitch: 0.0,
             far_m: depth_m + 10.0,
-            light: culling::light(depth_m),
+            light: Some(culling::light(depth_m)),
             people,
         }
     }
@@ -145,9 +219,10 @@ impl Site {
         )
     }
 
-    fn plaza(houses: u32, people: usize, rng: &mut Rng) -> Self {
+    /// The camera is `from` the middle, relative to the edge.
+    fn plaza(houses: u32, people: usize, from: f32, rng: &mut Rng) -> Self {
         let half_m = 0.5 * (people as f32 / DENSITY).sqrt();
-        let eye = vec3(0.0, PLAZA_EYE_M, 0.8 * half_m);
+        let eye = vec3(0.0, PLAZA_EYE_M, from * half_m);
         let mut built: Vec<[Vec3; 2]> = Vec::new();
         let mut tries = 0;
         while built.len() < houses as usize && tries < 100 * houses {
@@ -190,7 +265,7 @@ impl Site {
             yaw: 0.0,
             pitch,
             far_m: 3.0 * half_m + 100.0,
-            light: square_light(half_m),
+            light: Some(square_light(half_m)),
         }
     }
 
