@@ -2,7 +2,8 @@
 // the record of the light's eye, and Receivers for the rule.
 //
 // The shadow is the hull of the caster's box and its image on a plane, away from the light. It is
-// unseen by an eye if it lies outside of one of the eye's planes, or if depth hides it.
+// unseen by an eye if it lies outside of one of the eye's planes, or if depth hides it. Nothing
+// below the plane receives shadows, so corners below it count as their images.
 
 // Rows of a record of an occlusion, for an eye of a light.
 const uint RECEIVERS_LIGHT = 17u, RECEIVERS_PLANE = 18u, RECEIVERS_MISSED = 19u;
@@ -41,7 +42,7 @@ bool sweep_box(const uint at, const vec3 center, const mat3 edges, inout Sweep s
         // Not a point below the light.
         ends = ends && w > 1e-3 * above;
         vec3 end = (point * above - light.xyz * height) / w;
-        sweep.ends[corner] = point;
+        sweep.ends[corner] = height < 0.0 ? end : point;
         sweep.ends[corner + 8u] = end;
         sweep.away = max(sweep.away, max(sum_of(point), sum_of(end)));
         steepest = max(steepest, length(light.xyz - light.w * point) / w);
