@@ -26,7 +26,7 @@ const FULL_PALETTES: usize = 16_384;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
-    /// Walls hide people, and the camera the shadows that it does not see.
+    /// Walls and the ground hide people, and the camera leaves out shadows that it does not see.
     Walls,
     /// People hide each other, too: the views are late.
     People,
@@ -118,7 +118,7 @@ pub(crate) struct Scene {
     run: Run,
     /// The depth that hides people.
     depth: Option<DepthImage>,
-    /// The houses, with the pass that draws them to it.
+    /// The houses and the ground, with the pass that draws them to it.
     houses: Option<(Crowd, PassId)>,
     /// The pass that draws the people to it.
     early: Option<PassId>,
@@ -189,17 +189,10 @@ impl Scene {
             other: vec![0; if run.cold { CACHES_BYTES } else { 0 }],
             site,
         };
-        let hides = match case.hides {
-            Hides::Nothing => false,
-            Hides::Walls => !scene.site.houses.is_empty(),
-            Hides::People => true,
-        };
-        if hides {
+        if case.hides != Hides::Nothing {
             let reader = vk::PipelineStageFlags2::COMPUTE_SHADER;
             scene.depth = Some(image(context, PICTURE, reader)?);
-            if !scene.site.houses.is_empty() {
-                scene.build_houses(context)?;
-            }
+            scene.build_houses(context)?;
         }
         if case.hides == Hides::People && !run.cold {
             // SAFETY: the format is that of the image.
@@ -387,7 +380,14 @@ impl Scene {
                 }
                 if self.hides == Hides::People {
                     let start = Instant::now();
-                    frame.record_reveal(cmd, if self.early.is_some() { depths } else { of_walls })?;
+                    frame.record_reveal(
+                        cmd,
+                        if self.early.is_some() {
+                            depths
+                        } else {
+                            of_walls
+                        },
+                    )?;
                     figures.records_us += us(start);
                 }
                 if let (Some((target, color, map, shadow)), [camera, light]) = (drawn, &ids[..]) {
