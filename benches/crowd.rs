@@ -6,7 +6,8 @@
 //!   same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
 //! - culling: crowds of which all, some or no instances are in view, with no stage, the stage cull,
 //!   or the stages cull and animate on the GPU.
-//! - occlusion: what walls hide from a camera, and casters whose shadows it does not see.
+//! - occlusion: whom walls and people hide from a camera, and casters whose shadows it does not
+//!   see.
 //! - model=FILE: the CPU's time for 1,000 instances of another model, with one view and no shadows.
 //!
 //! The files:
@@ -16,7 +17,7 @@
 //! - `crowd/report.rs`: their tables;
 //! - `crowd/culling.rs`: frames with culling;
 //! - `crowd/culling_report.rs`: their tables and plot;
-//! - `crowd/places.rs`: streets and squares with people and houses;
+//! - `crowd/places.rs`: streets and squares with people and houses, and the limits of the gate;
 //! - `crowd/occlusion.rs`: frames in them;
 //! - `crowd/occlusion_report.rs`: their table, gate and plot.
 
@@ -41,12 +42,14 @@ mod places;
 #[path = "crowd/report.rs"]
 mod report;
 
-use culling::{Case, Detail, InView, OnGpu, Rounds, Scene};
+use culling::{Case, Detail, FRAMES_IN_FLIGHT, InView, OnGpu, Rounds, Scene};
 use frame::Bench;
 use load::Kind;
-use occlusion::Hides;
-use places::Place;
+use occlusion::{Hides, Levels};
+use places::{MILLION, Place, SCENES};
+use report::Spread;
 use std::error::Error;
+use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Duration;
 use throng::ash::vk;
@@ -403,47 +406,137 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Places with walls, and without.
-const PLACES: [(usize, Place); 8] = [
-    (100_000, Place::Rows),
-    (100_000, Place::Street),
-    (100_000, Place::AboveRoofs),
-    (100_000, Place::Plaza(200)),
-    (100_000, Place::Plaza(0)),
-    (10_000, Place::Street),
-    (10_000, Place::Plaza(20)),
-    (10_000, Place::Rows),
-];
+/// The numbers of people whose cost is compared.
+const COSTS: [u32; 2] = [1_000, 100_000];
+/// Parts of the largest crowd, whose buffers every driver has.
+const PARTS: usize = 2;
 
-fn print_occlusion(context: &mut Context, options: &Options) -> Outcome {
-    let model = Model::built_in()?;
+/// The figures of a case, some frames after the first.
+fn counted(
+    context: &mut Context,
+    options: &Options,
+    case: occlusion::Case,
+    part: Range<usize>,
+) -> Outcome<occlusion_report::Row> {
+    let draws = !options.is_software && case.place != Place::Overlook;
+    let run = occlusion::Run {
+        // The figures of a frame are there when the next one begins.
+        frames_in_flight: 1,
+        draws,
+        cold: false,
+    };
+    let mut scene = occlusion::Scene::new(context, &case, part, run)?;
+    // In the first frame nobody was seen, so the second draws all whom walls do not hide.
+    let figures = scene.run(context, 3, if draws { 50 } else { 2 });
+    scene.destroy(context)?;
+    Ok(occlusion_report::Row::new(case, &figures?).ok_or("no frames")?)
+}
+
+/// All cases of places with walls and without.
+fn hidden(context: &mut Context, options: &Options) -> Outcome<Vec<occlusion_report::Row>> {
     let mut rows = Vec::new();
-    for (people, place) in PLACES {
-        for people in options.sizes(&[people as u32]) {
-            for hides in Hides::ALL {
-                let people = people as usize;
-                let case = occlusion::Case {
-                    place,
-                    people,
-                    hides,
-                };
-                let draws = !options.is_software;
-                let mut scene = occlusion::Scene::new(context, &model.character, &case, draws)?;
-                let frames = if options.is_software || options.test {
-                    4
-                } else {
-                    50
-                };
-                let figures = scene.run(context, frames);
-                scene.destroy(context)?;
-                rows.push(occlusion_report::Row::new(case, &figures?).ok_or("no frames")?);
+    for scene in &SCENES {
+        for people in options.sizes(&[scene.people as u32]) {
+            for levels in Levels::ALL {
+                for hides in Hides::ALL {
+                    // A software driver needs minutes to draw that many triangles.
+                    let draws_near = hides == Hides::People && levels == Levels::Near;
+                    if draws_near && options.is_software || options.test && levels == Levels::Near {
+                        continue;
+                    }
+                    let people = people as usize;
+                    let case = occlusion::Case {
+                        place: scene.place,
+                        people,
+                        hides,
+                        levels,
+                    };
+                    rows.push(counted(context, options, case, 0..people)?);
+                }
             }
         }
     }
-    occlusion_report::print(&rows);
+    Ok(rows)
+}
+
+/// The largest crowd, of which nothing is hidden.
+fn million(context: &mut Context, options: &Options) -> Outcome<Vec<occlusion_report::Row>> {
+    let mut rows = Vec::new();
+    for people in options.sizes(&[MILLION.people as u32]) {
+        let people = people as usize;
+        for levels in Levels::ALL {
+            let case = occlusion::Case {
+                place: MILLION.place,
+                people,
+                hides: Hides::Nothing,
+                levels,
+            };
+            let mut sum: Option<occlusion_report::Row> = None;
+            for part in 0..PARTS {
+                let part = people * part / PARTS..people * (part + 1) / PARTS;
+                let row = counted(context, options, case, part)?;
+                match &mut sum {
+                    Some(sum) => sum.add(&row),
+                    None => sum = Some(row),
+                }
+            }
+            rows.extend(sum);
+        }
+    }
+    Ok(rows)
+}
+
+/// What a crowd costs the CPU and in memory, with little of it in view.
+fn costs(context: &mut Context, options: &Options) -> Outcome<Vec<occlusion_report::Cost>> {
+    let mut costs = Vec::new();
+    let sizes = options.sizes(&COSTS);
+    let (Some(few), Some(many)) = (sizes.first(), sizes.get(1)) else {
+        return Ok(costs);
+    };
+    let run = occlusion::Run {
+        frames_in_flight: FRAMES_IN_FLIGHT,
+        draws: false,
+        cold: true,
+    };
+    for hides in Hides::ALL {
+        let mut of = |people: u32| -> Outcome<(Spread, u64)> {
+            let people = people as usize;
+            let case = occlusion::Case {
+                place: Place::Street,
+                people,
+                hides,
+                levels: Levels::Far,
+            };
+            let mut scene = occlusion::Scene::new(context, &case, 0..people, run)?;
+            let bytes = occlusion::memory(context);
+            let figures = scene.run(context, 2 * FRAMES_IN_FLIGHT as usize, AT_REST / 2);
+            scene.destroy(context)?;
+            let times = figures?.iter().map(|one| one.records_us).collect();
+            Ok((Spread::of(times), bytes))
+        };
+        let (first, second) = (of(*few)?, of(*many)?);
+        costs.push(occlusion_report::Cost {
+            hides,
+            people: [*few, *many].map(|it| it as usize),
+            records: [first.0, second.0],
+            bytes: [first.1, second.1],
+        });
+    }
+    Ok(costs)
+}
+
+fn print_occlusion(context: &mut Context, options: &Options) -> Outcome {
+    for levels in Levels::ALL {
+        occlusion_report::print_levels(levels)?;
+    }
+    let mut rows = hidden(context, options)?;
     if let Some(file) = options.plot.as_ref().filter(|_| !options.culling) {
         std::fs::write(file, occlusion_report::plot(&rows)?)?;
     }
+    rows.extend(million(context, options)?);
+    occlusion_report::print(&rows);
+    occlusion_report::print_stages(&rows);
+    occlusion_report::print_costs(&costs(context, options)?);
     occlusion_report::check(&rows)
 }
 

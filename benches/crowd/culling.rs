@@ -42,7 +42,7 @@ const HALF_WIDTH: f32 = 0.5;
 const FULL_PALETTES: u32 = 16_384;
 
 /// More than the caches hold.
-const CACHES_BYTES: usize = 96 << 20;
+pub(crate) const CACHES_BYTES: usize = 96 << 20;
 
 /// The part of the crowd that the views see. The rest stands behind the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,13 @@
-//! Frames whose instances walls hide from the camera, and whose shadows nobody sees.
+//! Frames whose instances are hidden from the camera, and whose shadows nobody sees.
 
 use crate::Outcome;
-use crate::culling::{FRAMES_IN_FLIGHT, PICTURE, SHADOW_MAP};
+use crate::culling::{CACHES_BYTES, PICTURE, SHADOW_MAP};
 use crate::depth_image::{self, DepthImage, DepthImageDesc};
 use crate::load::CLIPS;
 use crate::places::{Place, Site};
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::Instant;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, Vec4};
@@ -19,22 +22,60 @@ const FRAME_S: f64 = 1.0 / 60.0;
 /// The most people with palettes of their own.
 const FULL_PALETTES: usize = 16_384;
 
-/// The kinds of hiding that leave people out.
+/// What hides people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
-    /// People behind walls, and shadows that the camera does not see.
+    /// Walls and the ground hide people, and the camera leaves out shadows that it does not see.
     Walls,
+    /// People hide each other, too: the views are late.
+    People,
 }
 
 impl Hides {
-    pub(crate) const ALL: [Self; 2] = [Self::Nothing, Self::Walls];
+    pub(crate) const ALL: [Self; 3] = [Self::Nothing, Self::Walls, Self::People];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
             Self::Walls => "walls",
+            Self::People => "walls, people",
         }
+    }
+}
+
+/// The levels of detail of the character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Levels {
+    /// Those that are simplified from the full level.
+    Near,
+    /// Those that are meshes of their own, too.
+    Far,
+}
+
+impl Levels {
+    pub(crate) const ALL: [Self; 2] = [Self::Near, Self::Far];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Near => "near",
+            Self::Far => "near, far",
+        }
+    }
+
+    /// The built-in character with these levels.
+    pub(crate) fn character(self) -> Outcome<Character> {
+        let mut raw = RawCharacter::mannequin();
+        if self == Self::Near {
+            let is_far = |primitive: &RawPrimitive| primitive.indices.is_empty();
+            let far = raw.primitives.extract_if(.., |it| is_far(it));
+            let first = far.filter_map(|it| it.levels.iter().position(|it| !it.indices.is_empty()));
+            let near = first.min().unwrap_or(usize::MAX);
+            for primitive in &mut raw.primitives {
+                primitive.levels.truncate(near);
+            }
+        }
+        Ok(raw.build(&ImportOptions::default())?.character)
     }
 }
 
@@ -44,15 +85,29 @@ pub(crate) struct Case {
     pub(crate) place: Place,
     pub(crate) people: usize,
     pub(crate) hides: Hides,
+    pub(crate) levels: Levels,
+}
+
+/// What frames do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    /// All frames are waited for, so this only decides about memory.
+    pub(crate) frames_in_flight: u32,
+    /// Draws the views. Otherwise, only what hides people is drawn.
+    pub(crate) draws: bool,
+    /// Empties the CPU's caches before each frame, and draws nothing but walls.
+    pub(crate) cold: bool,
 }
 
 /// The figures of one frame.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures {
-    /// Of the camera and the light, some frames before.
+    /// Of the camera and the light, of the frame before with the same frame index.
     pub(crate) views: Vec<ViewStats>,
-    /// The device's times by scope, in milliseconds, some frames before.
+    /// The device's times by scope in milliseconds, of that frame, too.
     pub(crate) scopes: Vec<(&'static str, f64)>,
+    /// The CPU's microseconds to record the frame, without draws.
+    pub(crate) records_us: f64,
 }
 
 /// A crowd with its place.
@@ -60,35 +115,46 @@ pub(crate) struct Scene {
     crowd: Crowd,
     site: Site,
     hides: Hides,
-    /// The houses, with the pass and the image of their depth.
-    houses: Option<(Crowd, PassId, DepthImage)>,
+    run: Run,
+    /// The depth that hides people.
+    depth: Option<DepthImage>,
+    /// The houses and the ground, with the pass that draws them to it.
+    houses: Option<(Crowd, PassId)>,
+    /// The pass that draws the people to it.
+    early: Option<PassId>,
     /// The targets of people and shadows, with their passes.
     drawn: Option<(Target, PassId, DepthImage, PassId)>,
     frame: u32,
+    /// Written before each frame, to empty the caches. Empty if they keep what they have.
+    other: Vec<u8>,
 }
 
 impl Scene {
-    /// Draws what it prepares if `draws`.
+    /// Spawns the people with these numbers.
     pub(crate) fn new(
         context: &mut Context,
-        character: &Character,
         case: &Case,
-        draws: bool,
+        people: Range<usize>,
+        run: Run,
     ) -> Outcome<Self> {
+        let character = &case.levels.character()?;
         let site = Site::new(case.place, case.people);
         let mut capacity = Capacity::new(2).with_character(
             character,
             &CharacterDesc::default(),
-            case.people as u32,
+            people.len() as u32,
             SkinningStage::Vertex,
         )?;
         let near = FULL_PALETTES * character.palette().len();
         capacity.palette_entries = capacity.palette_entries.min(near as u32);
-        if case.hides == Hides::Walls {
+        if case.hides != Hides::Nothing {
             capacity.depth_pixels = PICTURE.width * PICTURE.height;
         }
+        if case.hides == Hides::People {
+            capacity.late_views = 2;
+        }
         let desc = CrowdDesc {
-            frames_in_flight: FRAMES_IN_FLIGHT,
+            frames_in_flight: run.frames_in_flight,
             capacity,
             stages: Stages::Gpu,
             profile: true,
@@ -102,10 +168,10 @@ impl Scene {
             character,
             &CharacterDesc::default(),
         )?;
-        for (number, at) in site.people.iter().enumerate() {
+        for number in people {
             let turn = Quat::from_rotation_y(number as f32 * 2.4);
             let spawn = Spawn {
-                world_from_model: Affine3A::from_rotation_translation(turn, *at),
+                world_from_model: Affine3A::from_rotation_translation(turn, site.people[number]),
                 play: Play::new(CLIPS[number % CLIPS.len()]).offset_s(number as f64 * 0.137),
                 ..Spawn::default()
             };
@@ -114,15 +180,25 @@ impl Scene {
         let mut scene = Self {
             crowd,
             hides: case.hides,
+            run,
+            depth: None,
             houses: None,
+            early: None,
             drawn: None,
             frame: 0,
+            other: vec![0; if run.cold { CACHES_BYTES } else { 0 }],
             site,
         };
-        if case.hides == Hides::Walls && !scene.site.houses.is_empty() {
+        if case.hides != Hides::Nothing {
+            let reader = vk::PipelineStageFlags2::COMPUTE_SHADER;
+            scene.depth = Some(image(context, PICTURE, reader)?);
             scene.build_houses(context)?;
         }
-        if draws {
+        if case.hides == Hides::People && !run.cold {
+            // SAFETY: the format is that of the image.
+            scene.early = Some(unsafe { scene.crowd.create_pass(&depth_pass())? });
+        }
+        if run.draws {
             scene.build_targets(context)?;
         }
         Ok(scene)
@@ -135,7 +211,7 @@ impl Scene {
         let house = house.build(&ImportOptions::default())?.character;
         let count = self.site.houses.len() as u32;
         let desc = CrowdDesc {
-            frames_in_flight: FRAMES_IN_FLIGHT,
+            frames_in_flight: self.run.frames_in_flight,
             capacity: Capacity {
                 instances: count,
                 palette_entries: count,
@@ -159,15 +235,9 @@ impl Scene {
             };
             crowd.spawn(kind, &spawn)?;
         }
-        let pass = PassDesc {
-            kind: PassKind::Depth,
-            depth_format: depth_image::FORMAT,
-            ..PassDesc::default()
-        };
         // SAFETY: the format is that of the image.
-        let pass = unsafe { crowd.create_pass(&pass)? };
-        let image = image(context, PICTURE, vk::PipelineStageFlags2::COMPUTE_SHADER)?;
-        self.houses = Some((crowd, pass, image));
+        let pass = unsafe { crowd.create_pass(&depth_pass())? };
+        self.houses = Some((crowd, pass));
         Ok(())
     }
 
@@ -203,10 +273,12 @@ impl Scene {
         // SAFETY: the device is idle.
         unsafe {
             self.crowd.destroy(&mut context.allocator());
-            if let Some((houses, _, depth)) = self.houses {
+            if let Some((houses, _)) = self.houses {
                 houses.destroy(&mut context.allocator());
-                depth.destroy(context);
             }
+        }
+        if let Some(depth) = self.depth {
+            depth.destroy(context);
         }
         if let Some((_, _, map, _)) = self.drawn {
             map.destroy(context);
@@ -214,76 +286,116 @@ impl Scene {
         Ok(())
     }
 
-    /// The figures of a number of frames, after those that fill the pipeline.
-    pub(crate) fn run(&mut self, context: &mut Context, frames: u32) -> Outcome<Vec<Figures>> {
-        for _ in 0..2 * FRAMES_IN_FLIGHT {
+    /// The figures of a number of frames, after `before` others.
+    pub(crate) fn run(
+        &mut self,
+        context: &mut Context,
+        before: usize,
+        frames: usize,
+    ) -> Outcome<Vec<Figures>> {
+        for _ in 0..before {
             self.step(context)?;
         }
         (0..frames).map(|_| self.step(context)).collect()
     }
 
     /// The views of the camera and the light.
-    fn views(&self) -> [View; 2] {
-        let camera = self.site.camera(self.frame);
-        let mut light = self.site.light;
-        if self.hides == Hides::Walls {
-            light.receivers = Some(Receivers {
-                floor: Some(Vec4::Y),
-                ..Receivers::of(0)
-            });
-        }
-        [camera, light]
+    fn views(&self) -> Vec<View> {
+        let late = self.hides == Hides::People;
+        let camera = View {
+            late,
+            ..self.site.camera(self.frame)
+        };
+        let receivers = (self.hides != Hides::Nothing).then(|| Receivers {
+            floor: Some(Vec4::Y),
+            ..Receivers::of(0)
+        });
+        let light = self.site.light.map(|light| View {
+            receivers,
+            late,
+            ..light
+        });
+        std::iter::once(camera).chain(light).collect()
     }
 
     /// One frame, which is submitted and waited for.
     fn step(&mut self, context: &mut Context) -> Outcome<Figures> {
         self.frame += 1;
-        let frame_index = self.frame % FRAMES_IN_FLIGHT;
+        let frame_index = self.frame % self.run.frames_in_flight;
         let now_s = f64::from(self.frame) * FRAME_S;
+        self.other.fill(self.frame as u8);
+        black_box(&self.other);
         let views = self.views();
         let (crowd, houses, drawn) = (&mut self.crowd, &mut self.houses, &self.drawn);
         crowd.update(now_s)?;
         // SAFETY: all work submitted before was waited for.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, now_s)? };
-        let figures = Figures {
+        let mut figures = Figures {
             views: frame.view_stats().to_vec(),
             scopes: frame.gpu_times().to_vec(),
+            records_us: 0.0,
         };
         let mut around = match houses {
             // SAFETY: as above.
-            Some((houses, pass, depth)) => Some(unsafe {
+            Some((houses, pass)) => Some(unsafe {
                 let allocator = &mut context.allocator();
-                (
-                    houses.begin_frame(allocator, frame_index, now_s)?,
-                    *pass,
-                    depth,
-                )
+                (houses.begin_frame(allocator, frame_index, now_s)?, *pass)
             }),
             None => None,
         };
+        let depth = self.depth.as_ref();
+        let depths = depth.map(|image| Depth {
+            layout: depth_image::READ,
+            ..Depth::new(image.view, image.extent())
+        });
+        let depths = depths.as_slice();
         context.submit_and_wait(|device, cmd| -> throng::Result<()> {
             // SAFETY: the command buffer is recording, and is submitted and waited for at once. The
             // passes are of the formats of what is begun. The depth is drawn before, with the
-            // camera's view, and stays as it is.
+            // camera's view, and stays as it is until the reveal.
             unsafe {
-                let mut depths = Vec::new();
-                if let Some((around, pass, image)) = &mut around {
-                    let ids = around.record_prepare(cmd, &views[..1])?;
+                let mut walls = None;
+                if let (Some((around, pass)), Some(image)) = (&mut around, depth) {
+                    let all = View {
+                        late: false,
+                        ..views[0]
+                    };
+                    let ids = around.record_prepare(cmd, &[all])?;
                     image.begin(device, cmd);
                     around.record_draw(cmd, ids[0], *pass)?;
                     image.end(device, cmd);
-                    depths.push(Depth {
-                        layout: depth_image::READ,
-                        ..Depth::new(image.view, image.extent())
-                    });
+                    walls = Some((around, ids[0], *pass));
                 }
-                let ids = frame.record_prepare_behind(cmd, &views, &depths)?;
-                if let Some((target, color, map, shadow)) = drawn {
+                let of_walls = if walls.is_some() { depths } else { &[] };
+                let start = Instant::now();
+                let ids = frame.record_prepare_behind(cmd, &views, of_walls)?;
+                figures.records_us = us(start);
+                if let (Some(early), Some(image)) = (self.early, depth) {
+                    image.begin(device, cmd);
+                    if let Some((around, id, pass)) = walls {
+                        around.record_draw(cmd, id, pass)?;
+                    }
+                    frame.record_draw(cmd, ids[0], early)?;
+                    image.end(device, cmd);
+                }
+                if self.hides == Hides::People {
+                    let start = Instant::now();
+                    frame.record_reveal(
+                        cmd,
+                        if self.early.is_some() {
+                            depths
+                        } else {
+                            of_walls
+                        },
+                    )?;
+                    figures.records_us += us(start);
+                }
+                if let (Some((target, color, map, shadow)), [camera, light]) = (drawn, &ids[..]) {
                     map.begin(device, cmd);
-                    frame.record_draw(cmd, ids[1], *shadow)?;
+                    frame.record_draw(cmd, *light, *shadow)?;
                     map.end(device, cmd);
                     target.begin(device, cmd, &Begin::default());
-                    frame.record_draw(cmd, ids[0], *color)?;
+                    frame.record_draw(cmd, *camera, *color)?;
                     target.end(device, cmd);
                 }
             }
@@ -291,6 +403,30 @@ impl Scene {
         })??;
         Ok(figures)
     }
+}
+
+/// The pass of the depth that hides people.
+fn depth_pass() -> PassDesc<'static> {
+    PassDesc {
+        kind: PassKind::Depth,
+        depth_format: depth_image::FORMAT,
+        ..PassDesc::default()
+    }
+}
+
+/// Bytes of the device's memory for crowds, beyond palettes and pyramids.
+pub(crate) fn memory(context: &mut Context) -> u64 {
+    let all = context.allocator().generate_report().allocations;
+    let counts = |name: &str| {
+        let others = ["throng palettes (ring)", "throng pyramids"];
+        name.starts_with("throng") && !others.contains(&name)
+    };
+    let counted = all.iter().filter(|it| counts(&it.name));
+    counted.map(|it| it.size).sum()
+}
+
+fn us(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e6
 }
 
 /// A depth image that a stage reads.

@@ -1,8 +1,8 @@
-//! The table, the gate and the plot of frames in which something is hidden.
+//! The tables, the gate and the plot of frames in which something is hidden.
 
 use crate::Outcome;
-use crate::occlusion::{Case, Figures, Hides};
-use crate::places::Place;
+use crate::occlusion::{Case, Figures, Hides, Levels};
+use crate::places::{MILLION, SCENES};
 use crate::report::Spread;
 use std::fmt::Write as _;
 use throng::ViewStats;
@@ -20,7 +20,10 @@ impl Row {
     /// `None` without figures.
     pub(crate) fn new(case: Case, figures: &[Figures]) -> Option<Self> {
         let last = figures.last()?;
-        let [camera, light] = *<&[ViewStats; 2]>::try_from(&last.views[..]).ok()?;
+        let mut views = [ViewStats::default(); 2];
+        for (view, of) in views.iter_mut().zip(&last.views) {
+            *view = *of;
+        }
         let of = |name: &&'static str| {
             let time = |one: &Figures| {
                 let same = one.scopes.iter().filter(|(other, _)| other == name);
@@ -28,20 +31,50 @@ impl Row {
             };
             (*name, Spread::of(figures.iter().map(time).collect()))
         };
-        let names = last.scopes.iter().map(|(name, _)| name);
+        let mut names: Vec<&'static str> = Vec::new();
+        for (name, _) in &last.scopes {
+            if !names.contains(name) {
+                names.push(*name);
+            }
+        }
         Some(Self {
             case,
-            views: [camera, light],
-            scopes: names.map(of).collect(),
+            views,
+            scopes: names.iter().map(of).collect(),
         })
+    }
+
+    /// Adds the people of another crowd, whose times are left out.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (view, more) in self.views.iter_mut().zip(&other.views) {
+            view.shown += more.shown;
+            view.triangles += more.triangles;
+        }
     }
 
     fn triangles(&self) -> u64 {
         self.views.iter().map(|view| view.triangles).sum()
     }
+
+    fn time(&self, name: &str) -> Option<f64> {
+        let found = self.scopes.iter().find(|(other, _)| *other == name);
+        found.map(|(_, time)| time.median)
+    }
+
+    /// The first cells of its lines in tables.
+    fn head(&self) -> String {
+        let Case {
+            place,
+            people,
+            hides,
+            levels,
+        } = self.case;
+        let (place, levels, hides) = (place.name(), levels.name(), hides.name());
+        format!("| {place} | {people} | {levels} | {hides} |")
+    }
 }
 
-/// The row of the same place in which nothing is hidden.
+/// The row of the same place and levels in which nothing is hidden.
 fn open<'r>(rows: &'r [Row], row: &Row) -> Option<&'r Row> {
     let case = Case {
         hides: Hides::Nothing,
@@ -50,46 +83,118 @@ fn open<'r>(rows: &'r [Row], row: &Row) -> Option<&'r Row> {
     rows.iter().find(|other| other.case == case)
 }
 
-/// People, triangles and times of all rows.
+/// Part of a whole in percent.
+fn percent(part: u32, whole: u32) -> f64 {
+    100.0 * f64::from(part) / f64::from(whole.max(1))
+}
+
+/// The levels of a character.
+pub(crate) fn print_levels(levels: Levels) -> Outcome {
+    let character = levels.character()?;
+    let all = character.levels().map(|level| {
+        let (triangles, error) = (level.triangles, level.error_m);
+        format!("{triangles} ({error:.3} m, {:.2})", level.cover)
+    });
+    let all: Vec<_> = all.collect();
+    println!(
+        "\nLevels {}: {} triangles, then, with error and cover: {}",
+        levels.name(),
+        character.triangle_count(),
+        all.join(", ")
+    );
+    Ok(())
+}
+
+/// People and triangles of all rows, then times.
 pub(crate) fn print(rows: &[Row]) {
+    println!(
+        "\nPeople and millions of triangles in the camera's view and in the light's, and the most \
+         that the bench allows:\n"
+    );
+    println!(
+        "| place | people | levels | hidden by | camera | of those, late | % | light | % | camera, M \
+         | light, M | both, M | at most, M |"
+    );
+    println!("|---|---:|---|---|{}", "---:|".repeat(9));
+    for row in rows {
+        let [camera, light] = &row.views;
+        let all = open(rows, row).map_or([0; 2], |open| open.views.map(|view| view.shown));
+        println!(
+            "{} {} | {} | {:.1} | {} | {:.1} | {:.2} | {:.2} | {:.2} | {} |",
+            row.head(),
+            camera.shown,
+            camera.late,
+            percent(camera.shown, all[0]),
+            light.shown,
+            percent(light.shown, all[1]),
+            millions(camera.triangles),
+            millions(light.triangles),
+            millions(row.triangles()),
+            limit(row).map_or("–".into(), |most| most.to_string()),
+        );
+    }
+}
+
+/// Times of the stages, as far as they are not draws of walls.
+pub(crate) fn print_stages(rows: &[Row]) {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.scopes) {
         if !names.contains(name) {
             names.push(name);
         }
     }
-    println!("\nPeople and millions of triangles in the camera's view and in the light's:\n");
     println!(
-        "| place | people | hidden by | camera | light | casters, % | camera, M | light, M \
-         | both, M | {} |",
-        names
-            .iter()
-            .map(|name| format!("{name}, µs"))
-            .collect::<Vec<_>>()
-            .join(" | ")
+        "\nThe device's microseconds by stage, with their ratio to the stage cull where nothing is \
+         hidden:\n"
     );
-    println!("|---|---:|---|{}", "---:|".repeat(6 + names.len()));
+    println!(
+        "| place | people | levels | hidden by | {} |",
+        names.join(" | ")
+    );
+    println!("|---|---:|---|---|{}", "---:|".repeat(names.len()));
     for row in rows {
-        let [camera, light] = &row.views;
-        let casters = open(rows, row).map_or(0, |open| open.views[1].shown).max(1);
-        let times = names.iter().map(|name| {
-            let found = row.scopes.iter().find(|(other, _)| other == name);
-            found.map_or("–".into(), |(_, time)| {
-                format!("{:.1} ({:.1})", time.median, time.min)
-            })
+        let base = open(rows, row).and_then(|open| open.time("cull"));
+        let cells = names.iter().map(|name| match (row.time(name), base) {
+            (Some(time), Some(base)) if base > 0.0 => format!("{time:.1} ({:.2})", time / base),
+            (Some(time), _) => format!("{time:.1}"),
+            (None, _) => "–".into(),
         });
+        let cells: Vec<_> = cells.collect();
+        println!("{} {} |", row.head(), cells.join(" | "));
+    }
+}
+
+/// The cost of a crowd of two sizes, on the CPU and in memory.
+pub(crate) struct Cost {
+    pub(crate) hides: Hides,
+    pub(crate) people: [usize; 2],
+    /// Microseconds of a frame's record.
+    pub(crate) records: [Spread; 2],
+    /// Bytes of the device's memory beyond palettes and pyramids.
+    pub(crate) bytes: [u64; 2],
+}
+
+/// The CPU's time by the number of people, and memory for each of them.
+pub(crate) fn print_costs(costs: &[Cost]) {
+    println!(
+        "\nThe CPU's microseconds to record `record_prepare_behind` and `record_reveal` with cold \
+         caches, median (minimum), and the device's memory for each instance beyond palettes:\n"
+    );
+    println!("| hidden by | people | CPU, µs | people | CPU, µs | ratio | bytes an instance |");
+    println!("|---|{}", "---:|".repeat(6));
+    for cost in costs {
+        let [few, many] = cost.people;
+        let [first, second] = cost.records;
+        let more = many.saturating_sub(few).max(1) as f64;
         println!(
-            "| {} | {} | {} | {} | {} | {:.1} | {:.2} | {:.2} | {:.2} | {} |",
-            row.case.place.name(),
-            row.case.people,
-            row.case.hides.name(),
-            camera.shown,
-            light.shown,
-            100.0 * f64::from(light.shown) / f64::from(casters),
-            millions(camera.triangles),
-            millions(light.triangles),
-            millions(row.triangles()),
-            times.collect::<Vec<_>>().join(" | "),
+            "| {} | {few} | {:.1} ({:.1}) | {many} | {:.1} ({:.1}) | {} | {:.0} |",
+            cost.hides.name(),
+            first.median,
+            first.min,
+            second.median,
+            second.min,
+            second.over(first),
+            cost.bytes[1].saturating_sub(cost.bytes[0]) as f64 / more,
         );
     }
 }
@@ -98,94 +203,116 @@ fn millions(triangles: u64) -> f64 {
     triangles as f64 / 1e6
 }
 
-/// The most triangles of a case, in millions: what was measured, and a fiftieth. They depend on no
-/// driver.
-const MOST_M: [(Place, usize, Hides, f64); 10] = [
-    (Place::Rows, 100_000, Hides::Nothing, 34.4),
-    (Place::Street, 100_000, Hides::Nothing, 28.1),
-    (Place::Street, 100_000, Hides::Walls, 3.86),
-    (Place::AboveRoofs, 100_000, Hides::Walls, 8.44),
-    (Place::Plaza(200), 100_000, Hides::Walls, 6.07),
-    (Place::Plaza(0), 100_000, Hides::Walls, 22.6),
-    (Place::Street, 10_000, Hides::Nothing, 6.91),
-    (Place::Street, 10_000, Hides::Walls, 2.33),
-    (Place::Plaza(20), 10_000, Hides::Walls, 4.74),
-    (Place::Rows, 10_000, Hides::Nothing, 8.65),
-];
-
-/// Fails if a case shows more triangles than before.
-///
-/// # Errors
-/// The case, its triangles and the limit.
-pub(crate) fn check(rows: &[Row]) -> Outcome {
-    for row in rows {
-        let Case {
-            place,
-            people,
-            hides,
-        } = row.case;
-        let limit = MOST_M
-            .iter()
-            .find(|it| (it.0, it.1, it.2) == (place, people, hides));
-        let (shown, most) = (millions(row.triangles()), limit.map_or(f64::MAX, |it| it.3));
-        if shown > most {
-            let (place, hides) = (place.name(), hides.name());
-            return Err(format!(
-                "{place}, {people} people, hidden by {hides}: {shown:.2} million triangles, \
-                 and not at most {most:.2}"
-            )
-            .into());
-        }
-    }
-    Ok(())
+/// The most triangles of a row, in millions.
+fn limit(row: &Row) -> Option<f64> {
+    let Case {
+        place,
+        people,
+        hides,
+        levels,
+    } = row.case;
+    let mut scenes = SCENES.iter().chain([&MILLION]);
+    let scene = scenes.find(|it| (it.people, it.place) == (people, place))?;
+    let levels = Levels::ALL.iter().position(|it| *it == levels)?;
+    let hides = Hides::ALL.iter().position(|it| *it == hides)?;
+    let most = *scene.most_m.get(levels)?.get(hides)?;
+    (most > 0.0).then_some(most)
 }
 
-const LEFT: f64 = 430.0;
-const WIDTH: f64 = 460.0;
-const BAR: f64 = 14.0;
-const TOP: f64 = 60.0;
+/// Fails if a case shows more triangles than its limit.
+///
+/// # Errors
+/// The cases, their triangles and limits.
+pub(crate) fn check(rows: &[Row]) -> Outcome {
+    let mut faults = String::new();
+    for row in rows {
+        let (shown, most) = (millions(row.triangles()), limit(row).unwrap_or(f64::MAX));
+        if shown > most {
+            let head = row.head();
+            writeln!(
+                faults,
+                "{head} {shown:.2} million triangles, not at most {most}"
+            )?;
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(format!("too many triangles:\n{faults}").into()),
+    }
+}
 
-/// Triangles by place: a bar for each case, of the camera and of the light.
+const LEFT: f64 = 100.0;
+const WIDTH: f64 = 560.0;
+const BAR: f64 = 14.0;
+const STEP: f64 = 17.0;
+const HEAD: f64 = 30.0;
+
+/// The colours of the camera's triangles and of the light's.
+fn colors(hides: Hides) -> [&'static str; 2] {
+    match hides {
+        Hides::Nothing => ["#4477aa", "#a6c1dc"],
+        Hides::Walls => ["#228833", "#9ccf9f"],
+        Hides::People => ["#aa3377", "#dfa9c8"],
+    }
+}
+
+/// Triangles by place: a bar for each case, of the camera and of the light. Rows with far levels
+/// come first. Their scale is another.
 pub(crate) fn plot(rows: &[Row]) -> Outcome<String> {
-    let most = rows
-        .iter()
-        .map(|row| millions(row.triangles()))
-        .fold(1e-6, f64::max);
-    let groups = rows.len() as f64 / Hides::ALL.len() as f64;
-    let (width, height) = (
-        LEFT + WIDTH + 90.0,
-        TOP + rows.len() as f64 * (BAR + 2.0) + groups * 8.0 + 20.0,
-    );
+    let with = |levels| rows.iter().filter(move |row| row.case.levels == levels);
+    let most_of = |levels| {
+        let sums = with(levels).map(|row| millions(row.triangles()));
+        sums.fold(1e-6, f64::max)
+    };
+    let rows: Vec<&Row> = with(Levels::Far).chain(with(Levels::Near)).collect();
+    let place = |row: &Row| (row.case.place, row.case.people, row.case.levels);
+    let groups = rows.chunk_by(|a, b| place(a) == place(b));
+    let width = LEFT + WIDTH + 70.0;
+    let height = 80.0 + groups.count() as f64 * HEAD + rows.len() as f64 * STEP;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
-         <text x=\"10\" y=\"20\" font-size=\"14\">Millions of triangles a frame, of the camera \
-         (dark) and the shadow map (light)</text>\n"
+         <text x=\"10\" y=\"24\" font-size=\"15\">Millions of triangles a frame, by what hides \
+         people: camera (dark) and shadow map (light)</text>\n"
     );
-    let mut y = TOP - 20.0;
+    let mut x = 10.0;
+    for hides in Hides::ALL {
+        for color in colors(hides) {
+            writeln!(
+                svg,
+                "<rect x=\"{x}\" y=\"38\" width=\"{BAR}\" height=\"{BAR}\" fill=\"{color}\"/>"
+            )?;
+            x += BAR;
+        }
+        let at = x + 6.0;
+        writeln!(svg, "<text x=\"{at}\" y=\"50\">{}</text>", hides.name())?;
+        x += 110.0;
+    }
+    let mut y = 60.0;
     let mut last = None;
     for row in rows {
-        let at = (row.case.place, row.case.people);
-        if last.replace(at) != Some(at) {
-            y += 8.0;
+        if last.replace(place(row)) != Some(place(row)) {
+            y += HEAD;
+            writeln!(
+                svg,
+                "<text x=\"10\" y=\"{:.1}\" font-weight=\"bold\">{} people, {} (levels: {})</text>",
+                y - 8.0,
+                row.case.people,
+                row.case.place.name(),
+                row.case.levels.name()
+            )?;
         }
-        let colors = match row.case.hides {
-            Hides::Nothing => ["#4477aa", "#a6c1dc"],
-            Hides::Walls => ["#228833", "#9ccf9f"],
-        };
         let text = y + 0.8 * BAR;
         writeln!(
             svg,
-            "<text x=\"{}\" y=\"{text:.1}\" text-anchor=\"end\">{} people, {}, hidden by {}</text>",
+            "<text x=\"{}\" y=\"{text:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 6.0,
-            row.case.people,
-            row.case.place.name(),
             row.case.hides.name()
         )?;
         let mut x = LEFT;
-        for (view, color) in row.views.iter().zip(colors) {
-            let long = WIDTH * millions(view.triangles) / most;
+        for (view, color) in row.views.iter().zip(colors(row.case.hides)) {
+            let long = WIDTH * millions(view.triangles) / most_of(row.case.levels);
             writeln!(
                 svg,
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{long:.1}\" height=\"{BAR}\" \
@@ -194,12 +321,9 @@ pub(crate) fn plot(rows: &[Row]) -> Outcome<String> {
             x += long;
         }
         let all = millions(row.triangles());
-        writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{text:.1}\">{all:.2}</text>",
-            x + 4.0
-        )?;
-        y += BAR + 2.0;
+        let at = x + 5.0;
+        writeln!(svg, "<text x=\"{at:.1}\" y=\"{text:.1}\">{all:.2}</text>")?;
+        y += STEP;
     }
     Ok(svg + "</svg>\n")
 }

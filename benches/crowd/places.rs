@@ -15,12 +15,18 @@ const EDGES_M: [f32; 2] = [8.0, 16.0];
 const HEIGHTS_M: [f32; 2] = [7.0, 13.0];
 /// Metres around the camera of a plaza without houses.
 const FREE_M: f32 = 30.0;
+/// Metres of the ground beyond a place.
+const BEYOND_M: f32 = 300.0;
 /// Metres that people keep from walls.
 const APART_M: f32 = 0.4;
 /// Height of eyes, of the camera of a plaza, and of one above the roofs, in metres.
 const EYE_M: f32 = 1.7;
 const PLAZA_EYE_M: f32 = 3.6;
 const ROOFS_M: f32 = 60.0;
+/// Distances of the camera of a plaza from the middle, relative to the edge. From the second, 73 %
+/// of a plaza is in view.
+const PLAZA_FROM: f32 = 0.8;
+const OVERLOOK_FROM: f32 = 1.24;
 /// The camera's walk in metres, and its turn in radians, from frame to frame.
 const WALKS_M: f32 = 1.4 / 60.0;
 const TURNS_RAD: f32 = 0.35 / 60.0;
@@ -34,6 +40,8 @@ pub(crate) enum Place {
     AboveRoofs,
     /// With this many houses.
     Plaza(u32),
+    /// A plaza without houses, from so far that most people on it are in view. Without a light.
+    Overlook,
 }
 
 impl Place {
@@ -44,22 +52,86 @@ impl Place {
             Self::AboveRoofs => "city, from 60 m above".into(),
             Self::Plaza(0) => "plaza without houses, from 3.6 m".into(),
             Self::Plaza(houses) => format!("plaza with {houses} houses, from 3.6 m"),
+            Self::Overlook => "plaza as a whole, from 3.6 m".into(),
         }
     }
 }
 
+/// A number of people in a place.
+pub(crate) struct Scene {
+    pub(crate) people: usize,
+    pub(crate) place: Place,
+    /// The most triangles of the camera and the light in millions, by `Levels::ALL` and
+    /// `Hides::ALL`: what was measured, and a fiftieth, unless there is an aim. They hardly depend
+    /// on the driver. 0: any number.
+    pub(crate) most_m: [[f64; 3]; 2],
+}
+
+pub(crate) const SCENES: [Scene; 8] = [
+    Scene {
+        people: 100_000,
+        place: Place::Rows,
+        // Aims: 9.3 with far levels, and 4.5 where people hide people, of 33.7 once.
+        most_m: [[345.0, 345.0, 0.0], [9.3, 9.3, 4.5]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Street,
+        // The aim behind walls with far levels: 1.8, of 24.9 once.
+        most_m: [[280.0, 17.0, 0.0], [6.25, 1.8, 1.1]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::AboveRoofs,
+        most_m: [[279.0, 78.3, 0.0], [4.23, 1.25, 1.25]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Plaza(200),
+        most_m: [[264.0, 13.4, 0.0], [7.77, 3.72, 3.72]],
+    },
+    Scene {
+        people: 100_000,
+        place: Place::Plaza(0),
+        most_m: [[263.0, 181.0, 0.0], [7.21, 6.02, 6.02]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Street,
+        most_m: [[28.5, 5.24, 0.0], [2.39, 1.39, 1.38]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Plaza(20),
+        most_m: [[27.1, 9.51, 0.0], [4.06, 3.15, 3.15]],
+    },
+    Scene {
+        people: 10_000,
+        place: Place::Rows,
+        most_m: [[35.0, 35.0, 0.0], [2.82, 2.82, 2.46]],
+    },
+];
+
+/// Most people of a million are in view, far away.
+pub(crate) const MILLION: Scene = Scene {
+    people: 1_000_000,
+    place: Place::Overlook,
+    // The aim: 20 with far levels. The camera's alone were 105 once.
+    most_m: [[1250.0, 0.0, 0.0], [20.0, 0.0, 0.0]],
+};
+
 /// A place: everything but the crowd.
 pub(crate) struct Site {
     pub(crate) people: Vec<Vec3>,
-    /// Two corners of each house.
+    /// Two corners of each house, and of the ground.
     pub(crate) houses: Vec<[Vec3; 2]>,
     eye: Vec3,
     /// Direction of the camera, about +Y from −Z, and below the horizon, in radians.
     yaw: f32,
     pitch: f32,
     far_m: f32,
-    /// The light's view.
-    pub(crate) light: View,
+    /// The light's view, if there is one.
+    pub(crate) light: Option<View>,
 }
 
 /// Random numbers that are the same in every run: PCG.
@@ -91,7 +163,11 @@ impl Site {
         match place {
             Place::Rows => Self::rows(people),
             Place::Street | Place::AboveRoofs => Self::city(place, people, &mut rng),
-            Place::Plaza(houses) => Self::plaza(houses, people, &mut rng),
+            Place::Plaza(houses) => Self::plaza(houses, people, PLAZA_FROM, &mut rng),
+            Place::Overlook => Self {
+                light: None,
+                ..Self::plaza(0, people, OVERLOOK_FROM, &mut rng)
+            },
         }
     }
 
@@ -102,12 +178,12 @@ impl Site {
             .collect();
         let depth_m = people.last().map_or(0.0, |at| -at.z);
         Self {
-            houses: Vec::new(),
+            houses: vec![ground(depth_m)],
             eye: Vec3::Y * EYE_M,
             yaw: 0.0,
             pitch: 0.0,
             far_m: depth_m + 10.0,
-            light: culling::light(depth_m),
+            light: Some(culling::light(depth_m)),
             people,
         }
     }
@@ -145,9 +221,10 @@ impl Site {
         )
     }
 
-    fn plaza(houses: u32, people: usize, rng: &mut Rng) -> Self {
+    /// The camera is `from` the middle, relative to the edge.
+    fn plaza(houses: u32, people: usize, from: f32, rng: &mut Rng) -> Self {
         let half_m = 0.5 * (people as f32 / DENSITY).sqrt();
-        let eye = vec3(0.0, PLAZA_EYE_M, 0.8 * half_m);
+        let eye = vec3(0.0, PLAZA_EYE_M, from * half_m);
         let mut built: Vec<[Vec3; 2]> = Vec::new();
         let mut tries = 0;
         while built.len() < houses as usize && tries < 100 * houses {
@@ -166,7 +243,7 @@ impl Site {
 
     /// A square with people everywhere but in houses, seen towards −Z.
     fn open(
-        houses: Vec<[Vec3; 2]>,
+        mut houses: Vec<[Vec3; 2]>,
         (people, half_m): (usize, f32),
         (eye, pitch): (Vec3, f32),
         rng: &mut Rng,
@@ -183,6 +260,7 @@ impl Site {
                 free.push(at);
             }
         }
+        houses.push(ground(half_m));
         Self {
             people: free,
             houses,
@@ -190,7 +268,7 @@ impl Site {
             yaw: 0.0,
             pitch,
             far_m: 3.0 * half_m + 100.0,
-            light: square_light(half_m),
+            light: Some(square_light(half_m)),
         }
     }
 
@@ -205,6 +283,12 @@ impl Site {
         let view_from_world = rh::view::look_at_mat4(eye, eye + along, Vec3::Y);
         View::new(clip_from_view * view_from_world, eye, PICTURE)
     }
+}
+
+/// The corners of the ground under everything up to this distance from the middle.
+fn ground(half_m: f32) -> [Vec3; 2] {
+    let side = vec3(1.0, 0.0, 1.0) * (half_m + BEYOND_M);
+    [-side - Vec3::Y, side]
 }
 
 /// True if two boxes are less than a distance apart on the ground.

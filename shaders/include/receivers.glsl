@@ -2,7 +2,8 @@
 // the record of the light's eye, and Receivers for the rule.
 //
 // The shadow is the hull of the caster's box and its image on a plane, away from the light. It is
-// unseen by an eye if it lies outside of one of the eye's planes, or if depth hides it.
+// unseen by an eye if it lies outside of one of the eye's planes, or if depth hides it. Nothing
+// below the plane receives shadows, so corners below it count as their images.
 
 // True if lights may have receivers.
 layout(constant_id = 1) const bool RECEIVERS = false;
@@ -29,7 +30,7 @@ vec4 image_of(const uint at, const float above, const vec3 point) {
 // not end. The light's record is `at`, and the light is that far above the plane.
 bool shadow_unseen(const uint at, const float above, const vec3 center, const mat3 edges,
                    const uint eye) {
-    vec4 light = TEST_ROW(at + RECEIVERS_LIGHT);
+    vec4 light = TEST_ROW(at + RECEIVERS_LIGHT), plane_row = TEST_ROW(at + RECEIVERS_PLANE);
     uint by = occlusion_of(eye);
     float most[6] = float[](-3.0e38, -3.0e38, -3.0e38, -3.0e38, -3.0e38, -3.0e38);
     vec3 low = vec3(3.0e38), high = vec3(-3.0e38);
@@ -38,7 +39,8 @@ bool shadow_unseen(const uint at, const float above, const vec3 center, const ma
     // The corners, and their images.
     [[dont_unroll]] for (uint end = 0u; end < 16u; ++end) {
         vec3 point = center + edges * signs_of(end & 7u);
-        if (end >= 8u) {
+        away = max(away, sum_of(point));
+        if (end >= 8u || along(plane_row, point) < 0.0) {
             vec4 image = image_of(at, above, point);
             // Not a point below the light.
             ends = ends && image.w > 1e-3 * above;

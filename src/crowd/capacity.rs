@@ -78,7 +78,7 @@ pub struct Capacity {
     /// Views whose unseen instances wait for [`Frame::record_reveal`](super::Frame::record_reveal):
     /// the first ones of a frame, at most 10.
     ///
-    /// Each takes 5 bytes for each instance.
+    /// Each takes 9 bytes for each instance.
     pub late_views: u32,
 }
 

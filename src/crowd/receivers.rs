@@ -39,9 +39,9 @@ pub struct Receivers {
     /// `None`, the far plane of the light, which is seldom near enough to leave anybody out.
     pub floor: Option<Vec4>,
     /// Texels of the shadow map between a point and the farthest texel that decides about its
-    /// shadow: 6 unless set.
+    /// shadow: 5 unless set.
     ///
-    /// The built-in shading reads texels up to 3 away, from a point that it moves by up to twice
+    /// The built-in shading reads texels up to 2.9 away, from a point that it moves by up to twice
     /// [`Shadow::bias_texels`](super::Shadow::bias_texels).
     pub filter_texels: f32,
 }
@@ -54,7 +54,7 @@ impl Receivers {
         Self {
             view,
             floor: None,
-            filter_texels: 6.0,
+            filter_texels: 5.0,
         }
     }
 

@@ -9,8 +9,8 @@ use crate::support::{SMALL, Setup, each, placed, view};
 use throng::ash::vk;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::{
-    Capacity, Crowd, CrowdDesc, Detail, Frame, InstanceId, PassDesc, PassId, PassKind, Play,
-    SkinningStage, Spawn, Stages, View, ViewStats, builtin,
+    Capacity, Crowd, Detail, Frame, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage,
+    Spawn, Stages, View, ViewStats, builtin,
 };
 use throng_standalone::{Begin, Target, TargetDesc};
 

@@ -19,8 +19,8 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::gpu::Features;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Depth, InstanceId, PassDesc, PassId,
-    PassKind, Stages, Stats, ViewStats, builtin,
+    Capacity, CharacterId, Crowd, Culling, Depth, InstanceId, PassDesc, PassId, PassKind, Stages,
+    Stats, ViewStats, builtin,
 };
 use throng_standalone::Begin;
 
