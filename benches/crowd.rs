@@ -486,7 +486,7 @@ fn million(context: &mut Context, options: &Options) -> Outcome<Vec<occlusion_re
     Ok(rows)
 }
 
-/// What a crowd costs the CPU and in memory, with little of it in view.
+/// The costs of a crowd on the CPU and in memory, with little of it in view.
 fn costs(context: &mut Context, options: &Options) -> Outcome<Vec<occlusion_report::Cost>> {
     let mut costs = Vec::new();
     let sizes = options.sizes(&COSTS);

@@ -22,7 +22,7 @@ const FRAME_S: f64 = 1.0 / 60.0;
 /// The most people with palettes of their own.
 const FULL_PALETTES: usize = 16_384;
 
-/// What hides people.
+/// The things that hide people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
@@ -47,9 +47,9 @@ impl Hides {
 /// The levels of detail of the character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Levels {
-    /// Those that are simplified from the full level.
+    /// Levels that are simplified from the full one.
     Near,
-    /// Those that are meshes of their own, too.
+    /// Also levels that are meshes of their own.
     Far,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Case {
     pub(crate) levels: Levels,
 }
 
-/// What frames do.
+/// The work of frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
     /// All frames are waited for, so this only decides about memory.

@@ -19,7 +19,7 @@ pub(crate) struct Remains {
     shared: Arc<Shared>,
 }
 
-/// Command buffers of a frame of which the crowd must know that they were executed.
+/// Command buffers of a frame. The crowd finds out if they were executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Commands {
     Prepare,

@@ -23,8 +23,8 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 };
 /// Metres between people, who stand side by side.
 const APART_M: f32 = 5.5;
-/// Half of the width of a wall. The volume of a person is half as wide, and the test looks at texels
-/// of up to half of its width.
+/// Half of the width of a wall. The volume of a person is half as wide, and the test looks at
+/// texels of up to half of its width.
 const WALL_M: f32 = 3.1;
 /// By person, whether a wall stands before it, as the left eye and the right eye see it.
 const WALLS: [[bool; 2]; 5] = [

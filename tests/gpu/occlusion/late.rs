@@ -326,8 +326,8 @@ fn people_with_shared_poses_hide_people() {
     people_hide_people(Poses::Shared);
 }
 
-/// Poses of hidden people are not known in the next frame. The present ones stand in for them, which
-/// is exact here.
+/// Poses of hidden people are not known in the next frame. The present ones stand in for them,
+/// which is exact here.
 #[test]
 fn people_with_poses_of_their_own_hide_people() {
     people_hide_people(Poses::Own);

@@ -404,8 +404,8 @@ fn pictures_are_the_same_behind_depth() {
 }
 
 /// The same with motion vectors, of instances that come back from behind others, too. All poses are
-/// shared and no vertices are deformed before, because other poses of hidden instances are not known
-/// in the next frame. Histories have gaps of random length.
+/// shared and no vertices are deformed before, because other poses of hidden instances are not
+/// known in the next frame. Histories have gaps of random length.
 #[test]
 fn motion_is_the_same_behind_depth() {
     draw_frames(true);
