@@ -1,9 +1,6 @@
 //! The results of solvers.
 
-#[cfg(doc)]
-use super::feet::FootPlacement;
-
-/// See [`FootPlacement::MAX_LEGS`].
+/// See [`FootPlacement::MAX_LEGS`](crate::ik::FootPlacement::MAX_LEGS).
 pub(super) const MAX_LEGS: usize = 8;
 
 /// The result of a solver for a target.
@@ -48,7 +45,7 @@ pub enum IkReport {
         /// The number of iterations used.
         iterations: u16,
     },
-    /// Of a [`FootPlacement`].
+    /// Of a [`FootPlacement`](crate::ik::FootPlacement).
     Feet {
         /// True if at least one leg was solved, and all solved legs reached the ground, to within
         /// 10⁻⁴ of their lengths.
