@@ -11,9 +11,11 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass,
 use crate::support::{SMALL, Setup, each, each_with_features, placed, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
+use throng::import::RawPrimitive;
+use throng::mesh::Material;
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Detail, Eye, InstanceId, PassId, Play, Stages, View,
-    ViewStats, builtin,
+    Capacity, CharacterId, Crowd, Culling, Detail, Eye, InstanceId, PassId, Play, Spawn, Stages,
+    View, ViewStats, builtin,
 };
 use throng_standalone::Target;
 
@@ -485,5 +487,56 @@ fn characters_without_instances_survive_growth() {
             assert_eq!(stage.crowd.view_stats()[0].shown, 1);
             stage.destroy(setup);
         }
+    });
+}
+
+/// Characters that grow and shrink at full capacity keep all of their members: their chunks move,
+/// one character's or all together.
+#[test]
+fn characters_share_the_capacity() {
+    each(|setup| {
+        let mut rng = Rng::new(77);
+        let capacity = Capacity {
+            instances: 1_000,
+            ..SMALL
+        };
+        let mut crowd = setup.crowd_with(Stages::GpuCull, 1, capacity);
+        let cuboid = RawPrimitive::cuboid(Vec3::ONE).build_rigid(Material::default());
+        let cuboid = cuboid.unwrap().character;
+        let kinds = [(); 5].map(|()| setup.add(&mut crowd, &cuboid));
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
+        let mut alive: Vec<(InstanceId, bool)> = Vec::new();
+        let mut visible = None;
+        let view = View {
+            culling: Culling::Off,
+            ..camera()
+        };
+        for round in 0..120 {
+            // From one character to another, and a few at a time.
+            let kind = kinds[rng.below(kinds.len())];
+            let most = [3, 70, 400, 1_000][rng.below(4)];
+            for _ in 0..rng.below(most) {
+                if alive.len() == 1_000 {
+                    let (gone, _) = alive.swap_remove(rng.below(1_000));
+                    crowd.despawn(gone).unwrap();
+                }
+                let shown = rng.chance(2);
+                let spawn = Spawn {
+                    visible: shown,
+                    ..placed(Affine3A::IDENTITY, Play::REST)
+                };
+                alive.push((crowd.spawn(kind, &spawn).unwrap(), shown));
+            }
+            let cmd = frames_in_flight.begin(&setup.context, 0);
+            let mut frame = setup.begin(&mut crowd, 0, 0.0);
+            let seen = frame.view_stats().first().map(|view| view.shown as usize);
+            assert_eq!(seen, visible, "before round {round}");
+            unsafe { frame.record_prepare(cmd, &[view]) }.unwrap();
+            frames_in_flight.submit(&setup.context, 0);
+            frames_in_flight.wait(&setup.context, 0);
+            visible = Some(alive.iter().filter(|(_, shown)| *shown).count());
+        }
+        frames_in_flight.destroy(&setup.context);
+        setup.destroy(crowd);
     });
 }

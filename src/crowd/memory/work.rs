@@ -65,10 +65,11 @@ struct LateLayout {
 
 /// The number of chunks for these capacities.
 ///
-/// Each character has as many chunks as twice its members fill, at most, and one more.
+/// Half as many again as the members of all characters fill, so that characters can grow, and one
+/// for each character, whose last chunk is not full.
 pub(crate) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
     let full = capacity.instances.div_ceil(CHUNK as u32);
-    full.saturating_mul(2).saturating_add(characters)
+    full.saturating_add(full / 2).saturating_add(characters)
 }
 
 impl WorkLayout {

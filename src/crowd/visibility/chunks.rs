@@ -1,8 +1,9 @@
 //! Chunks: the members of characters as the GPU's cull stage has them, 64 in a chunk, each chunk of
 //! one character.
 //!
-//! A character's chunks are contiguous. When its members outgrow them, it gets twice as many
-//! elsewhere. The CPU notes which chunks changed, and the next frame uploads those.
+//! A character's chunks are contiguous. When its members outgrow them, it gets up to a quarter more
+//! elsewhere, or all characters move together, and share what is spare. The CPU notes which chunks
+//! changed, and the next frame uploads those.
 
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::WorkLayout;
@@ -147,22 +148,23 @@ impl Chunks {
         }
         self.release(core::mem::take(&mut slot.chunks));
         slot.is_new = true;
-        let count = need.next_power_of_two();
+        // Four sizes between a power of two and the next one, so that ranges are taken again.
+        let count = need.next_multiple_of((need.next_power_of_two() / 8).max(1));
         let start = self.ranges.allocate(count);
         slot.chunks = start.map_or((0, 0), |start| (start, count));
         start.is_some()
     }
 
-    /// Takes the chunks of all characters back.
-    pub(super) fn clear(&mut self) {
+    /// Takes the chunks of all characters back. Returns the number of chunks that there are.
+    pub(super) fn clear(&mut self) -> u32 {
         (0..self.ranges.end()).for_each(|chunk| self.left.add(chunk));
         self.ranges.clear();
+        self.ranges.capacity()
     }
 
-    /// Gives a character exactly as many chunks as it needs, after [`Self::clear`].
-    pub(super) fn fill(&mut self, slot: &mut Slot, need: u32) {
-        // The capacity has space for one more chunk than the members of each fill.
-        slot.chunks = (self.ranges.allocate(need).unwrap_or(0), need);
+    /// Gives a character so many chunks, after [`Self::clear`]. There are enough.
+    pub(super) fn fill(&mut self, slot: &mut Slot, count: u32) {
+        slot.chunks = (self.ranges.allocate(count).unwrap_or(0), count);
         slot.is_new = true;
     }
 

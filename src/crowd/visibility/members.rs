@@ -41,14 +41,19 @@ impl Characters {
         }
     }
 
-    /// Gives all characters new chunks, without gaps.
+    /// Gives all characters new chunks without gaps, with half of what is spare, so that the next
+    /// members of most need none.
     fn compact_chunks(&mut self) {
         let Self { list, chunks, .. } = self;
-        chunks.clear();
+        let capacity = u64::from(chunks.clear());
+        let need = |character: &LoadedCharacter| character.members.len().div_ceil(CHUNK) as u64;
+        let needed = list.iter().map(|(_, character)| need(character));
+        let needed = needed.sum::<u64>().max(1);
+        let spare = capacity.saturating_sub(needed) / 2;
         for (_, character) in list.iter_mut() {
-            let need = character.members.len().div_ceil(CHUNK) as u32;
+            let need = need(character);
             if let Some(slot) = &mut character.slot {
-                chunks.fill(slot, need);
+                chunks.fill(slot, (need + need * spare / needed) as u32);
             }
         }
     }

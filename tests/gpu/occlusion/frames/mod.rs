@@ -91,8 +91,14 @@ impl World {
             .chain(sizes)
             .map(|(size, samples)| Canvas::new(&setup.context, &walls, size, samples))
             .collect();
+        // Canvases of equal samples share passes: most of the time would go into pipelines.
+        let mut made: Vec<(PassKind, u32, [[PassId; 3]; 2])> = Vec::new();
         let mut passes_of = |canvas: &Canvas, kind: PassKind| {
-            [false, true].map(|reversed_z| {
+            let mut same = made.iter();
+            if let Some((.., passes)) = same.find(|it| (it.0, it.1) == (kind, canvas.samples)) {
+                return *passes;
+            }
+            let passes = [false, true].map(|reversed_z| {
                 let desc = PassDesc {
                     kind,
                     reversed_z,
@@ -101,7 +107,9 @@ impl World {
                 crowds
                     .each_mut()
                     .map(|crowd| unsafe { crowd.create_pass(&desc) }.unwrap())
-            })
+            });
+            made.push((kind, canvas.samples, passes));
+            passes
         };
         let passes = canvases.iter();
         let passes = passes.map(|canvas| passes_of(canvas, PassKind::Color));
