@@ -3,20 +3,21 @@
 use super::additive::Base;
 use super::build_weights;
 use super::curve::{CurveClip, Interpolation, Track, TrackValues};
-use super::frames::{Made, make};
+use super::frames::{Made, driven, make};
 use super::measure::{Measure, Worst};
-use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, VertexError};
+use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, Property, VertexError};
 use super::probes::{Probes, VertexIndex};
 use super::rates::timings;
+use super::steps::search;
 use super::tested_times::Times;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
-use super::widths::search;
 use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
-use crate::skeleton::Transform;
+use crate::skeleton::{Transform, rest_model_pose};
+use glam::{Quat, Vec3};
 
 /// Number of attempts to find the tracks to blame; after that, all are kept as curves.
 const ATTEMPTS: usize = 6;
@@ -34,6 +35,8 @@ const OF_WEIGHTS: f32 = 0.25;
 /// Part of the bound that is left for the joints at least, even if weights in `f32` cannot be as
 /// exact as the bound requires.
 const LEAST_LEFT: f32 = 0.5;
+/// Part of the bound within which keys of kept tracks are rounded.
+const OF_KEPT: f32 = 0.125;
 /// Least cosine between the rotations of neighbouring frames: they are at most a quarter of a turn
 /// apart, unless no rate achieves that. Blending relies on it for its precision.
 const LEAST_COSINE: f32 = 0.7;
@@ -84,6 +87,13 @@ fn joints(
 ) -> Clip {
     let skeleton = &model.skeleton;
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
+    let made = |timing: &Timing, kept: &[bool]| {
+        let mut made = make(model, raw, base, timing.clone(), kept);
+        if options.quantise {
+            round_kept(&mut made.clip, model, measure.bound_m());
+        }
+        made
+    };
     let timings = timings(raw, skeleton.len());
     let mut best: Option<Clip> = None;
     for timing in &timings {
@@ -94,14 +104,21 @@ fn joints(
         {
             break;
         }
-        let Made { clip, least_cosine } = make(model, raw, base, timing.clone(), &kept);
+        let sampled = |kept: &[bool]| made(timing, kept);
+        let Made { clip, least_cosine } = sampled(&kept);
         if least_cosine < LEAST_COSINE {
             continue;
         }
         let mut times = measure.times(&clip);
         let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
         if let Some(worst) = worst {
-            let clip = stored(clip, worst, measure, &mut times, options.quantise);
+            let clip = stored(
+                (clip, worst),
+                (raw, &kept, &|kept| sampled(kept).clip),
+                measure,
+                &mut times,
+                options.quantise,
+            );
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
             if best
                 .as_ref()
@@ -119,15 +136,20 @@ fn joints(
     }
     let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        let made = make(model, raw, base, most.clone(), &kept).clip;
-        let (worst, blamed) = measure.blame(&made);
+        let sampled = |kept: &[bool]| made(&most, kept).clip;
+        let clip = sampled(&kept);
+        let (worst, blamed) = measure.blame(&clip);
         if blamed.is_empty() {
-            let mut times = measure.times(&made);
-            return stored(made, worst, measure, &mut times, options.quantise);
+            let mut times = measure.times(&clip);
+            return stored(
+                (clip, worst),
+                (raw, &kept, &sampled),
+                measure,
+                &mut times,
+                options.quantise,
+            );
         }
-        for (track, kept) in raw.tracks().iter().zip(&mut kept) {
-            *kept |= blamed.binary_search(&track.joint.0).is_ok();
-        }
+        keep(raw, &blamed, &mut kept);
     }
     kept.fill(true);
     let made = make(model, raw, base, Timing::single(raw), &kept).clip;
@@ -159,17 +181,18 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
             error_m: of_joints.vertex_error.map_or(0.0, |own| own.error_m) + moved,
             ..error
         }),
-        bytes: clip.report.bytes + bytes,
         memory_bytes: clip.report.memory_bytes + bytes,
         raw_bytes: clip.report.raw_bytes + raw_bytes(&clip, driven),
         weight_error: made.error,
         ..clip.report
     };
-    Clip {
+    let mut clip = Clip {
         weights: made.weights,
         report,
         ..clip
-    }
+    };
+    clip.report.bytes = saved_bytes(&clip);
+    clip
 }
 
 /// Size in bytes of frames of `numbers` of 32 bits each at 30 Hz.
@@ -179,23 +202,87 @@ fn raw_bytes(clip: &Clip, numbers: usize) -> f64 {
     frames * (numbers * size_of::<f32>()) as f64
 }
 
+/// Marks the tracks of these joints, which are in ascending order.
+fn keep(raw: &CurveClip, joints: &[u16], kept: &mut [bool]) {
+    for (track, kept) in raw.tracks().iter().zip(kept) {
+        *kept |= joints.binary_search(&track.joint.0).is_ok();
+    }
+}
+
+/// Rounds keys of kept tracks that are interpolated linearly to multiples of a power of 2, which
+/// take fewer bits.
+fn round_kept(clip: &mut Clip, model: &Model, bound_m: f32) {
+    let rest = rest_model_pose(&model.skeleton);
+    let size = model.rest_bounds.size().max_element();
+    for track in &mut clip.kept {
+        let parent = rest.get(usize::from(
+            clip.rest[usize::from(track.joint)].parent_index(),
+        ));
+        let unit = match driven(track) {
+            Property::Translation => parent.map_or(1.0, |parent| parent.matrix3.x_axis.length()),
+            _ => size,
+        };
+        let grain = (OF_KEPT * bound_m / unit).log2().floor().exp2();
+        // No value is so large that this is not finite.
+        let round = |value: f32| {
+            let grain = f64::from(grain);
+            ((f64::from(value) / grain).round() * grain) as f32
+        };
+        if !grain.is_normal() {
+            continue;
+        }
+        match &mut track.values {
+            TrackValues::Rotation(keys) if keys.interpolation == Interpolation::Linear => {
+                keys.values.iter_mut().for_each(|value| {
+                    *value = Quat::from_array(value.to_array().map(round));
+                });
+            }
+            TrackValues::Translation(keys) | TrackValues::Scale(keys)
+                if keys.interpolation == Interpolation::Linear =>
+            {
+                let values = keys.values.iter_mut();
+                values.for_each(|value| *value = Vec3::from_array(value.to_array().map(round)));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Stores the clip as requested. Keys are packed if that is possible and saves space.
+///
+/// Tracks of joints that no packing holds within the bound are kept as curves. `sampled` makes the
+/// clip with those that are marked.
 fn stored(
-    clip: Clip,
-    worst: Worst,
+    (plain, worst): (Clip, Worst),
+    (raw, kept, sampled): (&CurveClip, &[bool], &dyn Fn(&[bool]) -> Clip),
     measure: &Measure<'_>,
     times: &mut Times,
     quantise: bool,
 ) -> Clip {
-    let clip = reported(clip, &worst);
-    if quantise && let Some((packed, worst)) = search(&clip, measure, times) {
-        let packed = reported(packed, &worst);
-        if packed.report.bytes < clip.report.bytes {
-            return packed;
+    let plain = reported(plain, &worst);
+    let mut kept = kept.to_vec();
+    let mut fewer: Option<Clip> = None;
+    for _ in 0..if quantise { ATTEMPTS } else { 0 } {
+        match search(fewer.as_ref().unwrap_or(&plain), measure, times) {
+            Ok((packed, worst)) => {
+                let packed = reported(packed, &worst);
+                if packed.report.bytes < plain.report.bytes {
+                    return packed;
+                }
+                break;
+            }
+            Err(blamed) => {
+                let before = kept.clone();
+                keep(raw, &blamed, &mut kept);
+                if kept == before {
+                    break;
+                }
+                fewer = Some(sampled(&kept));
+            }
         }
     }
-    let worst = measure.with_vertex(worst, &Unpacked::new(&clip, measure.base()), times);
-    reported(clip, &worst)
+    let worst = measure.with_vertex(worst, &Unpacked::new(&plain, measure.base()), times);
+    reported(plain, &worst)
 }
 
 fn reported(mut clip: Clip, worst: &Worst) -> Clip {
@@ -205,11 +292,11 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
     };
     let kept = clip.kept.iter().map(|track| keys(track) + values(track));
-    let (quantised, moving, unfolded) = match &clip.keys {
-        BlockKeys::Plain(rows, _) => (false, size_of_val(&rows[..]), 0),
-        BlockKeys::Packed(packed) => (true, packed.size(), packed.unfolded()),
+    let (quantised, moving) = match &clip.keys {
+        BlockKeys::Plain(rows, _) => (false, size_of_val(&rows[..])),
+        BlockKeys::Packed(packed) => (true, packed.size()),
     };
-    let bytes = size_of::<Clip>()
+    let memory_bytes = size_of::<Clip>()
         + moving
         + size_of_val(&clip.timing.offsets[..])
         + size_of_val(&clip.constants[..])
@@ -220,8 +307,8 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         quantised,
         rate_hz: clip.timing.rate,
         frames: clip.timing.frames,
-        bytes,
-        memory_bytes: bytes + unfolded,
+        bytes: 0,
+        memory_bytes,
         raw_bytes: raw_bytes(&clip, clip.rest.len() * COMPONENTS),
         error_m: worst.error_m,
         error_joint: Id::new(worst.joint),
@@ -238,7 +325,14 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,
     };
+    clip.report.bytes = saved_bytes(&clip);
     clip
+}
+
+fn saved_bytes(clip: &Clip) -> usize {
+    let mut bytes = Vec::new();
+    clip.save(&mut bytes);
+    bytes.len()
 }
 
 /// Returns true if a track jumps from value to value.

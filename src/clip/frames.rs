@@ -7,9 +7,8 @@ use super::curve_sample::animate_tracks;
 use super::packed::{
     Block, BlockKeys, COMPONENTS, Clip, ClipReport, Property, components, fingerprint,
 };
-use super::quantise::Lane;
+use super::quantise::Part;
 use super::timing::Timing;
-use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
@@ -47,7 +46,6 @@ pub(crate) fn make(
     } else {
         raw.tracks().into()
     };
-    let frames = timing.frames;
     let mut clip = Clip {
         name: raw.name().into(),
         timing,
@@ -59,20 +57,7 @@ pub(crate) fn make(
         kept: pick(true).collect(),
         weights: Vec::new(),
         additive: base.is_additive(),
-        report: ClipReport {
-            quantised: false,
-            rate_hz: 0.0,
-            frames,
-            bytes: 0,
-            memory_bytes: 0,
-            raw_bytes: 0.0,
-            error_m: 0.0,
-            error_joint: Id::new(0),
-            error_time_s: 0.0,
-            vertex_error: None,
-            kept_tracks: 0,
-            weight_error: 0.0,
-        },
+        report: ClipReport::NONE,
     };
     let size = model.rest_bounds.size().max_element();
     let same = [SAME, SAME * size, SAME];
@@ -243,14 +228,17 @@ pub(super) enum Fate {
     Rest,
 }
 
-/// Returns `clip` with fewer moving properties. `fate` decides for the lanes of each property.
+/// Returns `clip` with fewer moving properties. `fate` decides for the parts of each property of a
+/// block, and is given the number of the first one.
 ///
-/// The keys of `clip` are not packed, and `lanes` are its lanes.
-pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) -> Fate) -> Clip {
+/// The keys of `clip` are not packed, and `parts` are its parts.
+pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) -> Fate) -> Clip {
     let BlockKeys::Plain(keys, stride) = &clip.keys else {
         return clip.clone();
     };
     let mut stay = Vec::new();
+    let mut next = 0;
+    let unmoved = components(&Transform::IDENTITY);
     let (mut blocks, mut constants) = (Vec::new(), Vec::new());
     for old in &clip.blocks {
         let mut block = Block {
@@ -268,8 +256,11 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
                 constants.extend(&clip.constants[first..first + property.len()]);
                 continue;
             }
-            let own = &lanes[first..first + property.len()];
-            let mut fate = fate(own, first);
+            let same = |part: &&Part| part.row == first;
+            let own = &parts[next..];
+            let own = &own[..own.iter().take_while(same).count()];
+            let mut fate = fate(own, next);
+            next += own.len();
             if fate == Fate::Rest && old.flags & Block::KEPT != 0 {
                 fate = Fate::Constant;
             }
@@ -283,8 +274,15 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
                 block.flags |= Block::REST << property as u8;
             } else {
                 *row = constants.len() as u32;
-                let middle = |lane: &Lane| Row(lane.spans.map(|span| span.middle()));
-                constants.extend(own.iter().map(middle));
+                let range = property.first()..property.first() + property.len();
+                constants.extend(range.clone().map(|component| {
+                    let mut row = Row([unmoved[component]; WIDTH]);
+                    for part in own {
+                        let span = &part.spans[component - range.start];
+                        row.0[part.joint % WIDTH] = span.middle();
+                    }
+                    row
+                }));
             }
         }
         blocks.push(block);
@@ -300,22 +298,16 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
     folded
 }
 
-/// Returns true if `negligible` accepts every lane's distance from the rest pose.
+/// Returns true if `negligible` accepts the distance of every part from the rest pose.
 pub(super) fn at_rest(
     clip: &Clip,
-    lanes: &[Lane],
-    negligible: impl Fn(usize, usize, f32) -> bool,
+    parts: &[Part],
+    negligible: impl Fn(usize, f32) -> bool,
 ) -> bool {
-    lanes.iter().enumerate().all(|(row, lane)| {
-        let component = lane.property.first() + lane.component;
-        (0..WIDTH).all(|number| {
-            let joint = lane.block * WIDTH + number;
-            if joint >= clip.rest.len() {
-                return true;
-            }
-            let rest = components(&clip.at_rest(joint))[component];
-            let span = &lane.spans[number];
-            negligible(row, number, (span.max - rest).max(rest - span.min))
-        })
+    parts.iter().enumerate().all(|(number, part)| {
+        let rest = components(&clip.at_rest(part.joint));
+        let rest = rest[part.property.first()..].iter();
+        let mut spans = part.spans.iter().zip(rest).take(part.property.len());
+        spans.all(|(span, rest)| negligible(number, (span.max - rest).max(rest - span.min)))
     })
 }

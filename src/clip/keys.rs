@@ -13,9 +13,12 @@ pub(crate) const MAX_BITS: u32 = 24;
 /// Upper 16 bits of the smallest scale. A 128th of it is still a normal number.
 pub(crate) const LEAST_SCALE: u16 = 0x0400;
 
+/// A step is not larger unless keys are so large that they would have too many bits.
+const LARGEST_STEP: f32 = 1e30;
+
 /// The encoding of the eight fields of a row, decoded and ready for use.
 ///
-/// A row is one component of one block of joints. In the packed format it takes [`ROW_BYTES`].
+/// A row is one component of one block of joints.
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PackedRow {
@@ -33,9 +36,6 @@ pub(crate) struct PackedRow {
 }
 
 const _: () = assert!(size_of::<PackedRow>() == 128);
-
-/// Size of a row in the packed format.
-pub(super) const ROW_BYTES: usize = 76;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packed {
@@ -92,21 +92,9 @@ impl PackedRow {
         }
     }
 
-    /// The factor of a lane's field, see [`Self::set_scale`].
+    /// The step of a lane's field.
     pub(crate) fn scale(&self, lane: usize) -> f32 {
         self.scale[lane] * (1_u32 << self.shift(lane)) as f32
-    }
-
-    /// Sets the factor of a lane's field from the upper 16 bits of an `f32`, which are 0 or at
-    /// least [`LEAST_SCALE`].
-    pub(crate) fn set_scale(&mut self, lane: usize, upper: u16) {
-        let scale = f32::from_bits(u32::from(upper) << 16);
-        self.scale[lane] = scale / (1_u32 << self.shift(lane)) as f32;
-    }
-
-    /// Returns true if these upper 16 bits are a valid scale.
-    pub(crate) fn is_scale(upper: u16) -> bool {
-        upper == 0 || (LEAST_SCALE..=0x7F7F).contains(&upper)
     }
 
     /// The number of bits in each lane's field.
@@ -165,30 +153,52 @@ impl PackedRow {
 }
 
 impl Packed {
-    /// Creates frames of `bits` bits each, all 0.
-    pub(crate) fn empty(rows: Vec<PackedRow>, windows: Vec<u32>, bits: u32, frames: usize) -> Self {
-        let stride = bits.div_ceil(8) as usize;
-        Self {
-            rows,
-            windows,
-            bytes: vec![0; stride * frames + PADDING],
-            stride,
+    /// Packs the columns `[row][lane]`. `None` if the fields of a row do not fit into a window, or keys
+    /// are not exact.
+    pub(super) fn new(columns: &[[Column; WIDTH]], frames: usize) -> Option<Self> {
+        let (mut rows, mut windows, mut bits) = (Vec::new(), Vec::new(), 0);
+        for columns in columns {
+            let holds = |column: &Column| match column {
+                Column::Fixed(_) => true,
+                Column::Steps(step, steps) => step.holds(steps),
+            };
+            if !columns.iter().all(holds) {
+                return None;
+            }
+            let widths = core::array::from_fn(|lane| columns[lane].width());
+            let (mut row, window, end) = PackedRow::lay_out(widths, bits)?;
+            for (lane, column) in columns.iter().enumerate() {
+                (row.min[lane], row.scale[lane]) = match column {
+                    Column::Fixed(value) => (*value, 0.0),
+                    Column::Steps(step, steps) => {
+                        let least = steps.iter().min().copied().unwrap_or(0);
+                        let scale = step.value() / (1_u32 << row.shift(lane)) as f32;
+                        (step.value() * least as f32, scale)
+                    }
+                };
+            }
+            rows.push(row);
+            windows.push(window);
+            bits = end;
+            // Positions of bits and bytes have 32 bits.
+            if bits >= u32::MAX / 2 {
+                return None;
+            }
         }
-    }
-
-    /// Creates the keys from the bytes of all frames, without the padding. `None` if the number of
-    /// bytes does not match.
-    pub(crate) fn of_frames(
-        rows: Vec<PackedRow>,
-        windows: Vec<u32>,
-        (bits, frames): (u32, usize),
-        mut bytes: Vec<u8>,
-    ) -> Option<Self> {
         let stride = bits.div_ceil(8) as usize;
-        if stride.checked_mul(frames)? != bytes.len() {
-            return None;
+        let mut bytes = vec![0; stride.checked_mul(frames)?.checked_add(PADDING)?];
+        for (columns, (row, window)) in columns.iter().zip(rows.iter().zip(&windows)) {
+            for (lane, column) in columns.iter().enumerate() {
+                let Column::Steps(_, steps) = column else {
+                    continue;
+                };
+                let least = steps.iter().min().copied().unwrap_or(0);
+                let frames = bytes[*window as usize..].chunks_mut(stride.max(1));
+                for (step, window) in steps.iter().zip(frames) {
+                    row.write(window, lane, (step - least) as u32);
+                }
+            }
         }
-        bytes.resize(bytes.len().checked_add(PADDING)?, 0);
         Some(Self {
             rows,
             windows,
@@ -197,9 +207,18 @@ impl Packed {
         })
     }
 
-    /// The bytes of all frames, without the padding.
-    pub(crate) fn frames_bytes(&self) -> &[u8] {
-        &self.bytes[..self.bytes.len().saturating_sub(PADDING)]
+    /// The keys of one lane of a row.
+    pub(super) fn column(&self, row: usize, lane: usize) -> Column {
+        let own = &self.rows[row];
+        let scale = own.scale(lane);
+        let Some(step) = Step::of(scale) else {
+            return Column::Fixed(own.min[lane]);
+        };
+        // Exact, as all keys are.
+        let least = (own.min[lane] / scale) as i32;
+        let frames = self.bytes[..self.bytes.len() - PADDING].len() / self.stride.max(1);
+        let fields = (0..frames.max(1)).map(|frame| least + self.field(frame, row, lane) as i32);
+        Column::Steps(step, fields.collect())
     }
 
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
@@ -208,7 +227,6 @@ impl Packed {
         row.value(lane, row.field(&self.bytes[window..], lane))
     }
 
-    #[cfg(feature = "vulkan")]
     pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {
         let window = frame * self.stride + self.windows[row] as usize;
         self.rows[row].field(&self.bytes[window..], lane)
@@ -219,13 +237,109 @@ impl Packed {
         self.rows[row].values(&self.bytes[window..])
     }
 
-    /// Size in the packed format, in bytes.
+    /// Size in memory, in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.rows.len() * ROW_BYTES + self.bytes.len()
+        size_of_val(&self.rows[..]) + size_of_val(&self.windows[..]) + self.bytes.len()
+    }
+}
+
+/// The keys of one component of one joint, in every frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Column {
+    Fixed(f32),
+    /// Multiples of a step: one for each frame, or one for all.
+    Steps(Step, Vec<i32>),
+}
+
+impl Column {
+    /// Writes the keys of all frames.
+    pub(super) fn fill(&self, keys: &mut [f32]) {
+        match self {
+            Self::Fixed(value) => keys.fill(*value),
+            Self::Steps(step, multiples) => {
+                let values = multiples
+                    .iter()
+                    .map(|multiple| step.value() * *multiple as f32);
+                keys.iter_mut()
+                    .zip(values)
+                    .for_each(|(key, value)| *key = value);
+            }
+        }
     }
 
-    /// Additional bytes in memory, because rows are stored decoded.
-    pub(crate) fn unfolded(&self) -> usize {
-        self.rows.len() * (size_of::<PackedRow>() + size_of::<u32>() - ROW_BYTES)
+    /// The number of bits of a field.
+    fn width(&self) -> u32 {
+        let Self::Steps(_, steps) = self else {
+            return 0;
+        };
+        let most = steps.iter().max().zip(steps.iter().min());
+        most.map_or(0, |(most, least)| {
+            32 - most.abs_diff(*least).leading_zeros()
+        })
+    }
+}
+
+/// The step of keys, which are multiples of it: the upper 16 bits of an `f32`.
+///
+/// It has so few significant bits that all keys are exact, whether or not a multiplication and an
+/// addition are fused. So opposite keys are exact opposites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step(u16);
+
+impl Step {
+    /// The largest step that is at most `most`, for keys of at most `greatest`. Multiples of it
+    /// have no more than [`MAX_BITS`] bits with a sign.
+    pub(super) fn new(most: f32, greatest: f32) -> Self {
+        // A key may be half a step beyond the range, and is finite.
+        let most = most.min(LARGEST_STEP);
+        // A multiple and the step together have 24 significant bits.
+        let multiples = f64::from(greatest) / f64::from(most);
+        let bits = (1..MAX_BITS - 1)
+            .find(|bits| multiples < f64::from(1_u32 << bits))
+            .unwrap_or(MAX_BITS - 1);
+        // One more, because rounding the step down makes multiples larger.
+        let spare = (MAX_BITS - (bits + 1)).clamp(1, 8);
+        let mask = u32::MAX << (24 - spare);
+        let least = greatest / (1_u32 << (MAX_BITS - 2)) as f32;
+        let step = f32::from_bits(most.max(least).to_bits() & mask);
+        let upper = (step.to_bits() >> 16) as u16;
+        Self(upper.clamp(LEAST_SCALE, 0x7F00))
+    }
+
+    /// The step of this value. `None` if it is not one.
+    fn of(value: f32) -> Option<Self> {
+        Self::from_upper((value.to_bits() >> 16) as u16)
+    }
+
+    pub(super) fn from_upper(upper: u16) -> Option<Self> {
+        (LEAST_SCALE..=0x7F7F)
+            .contains(&upper)
+            .then_some(Self(upper))
+    }
+
+    /// Returns true if these multiples of the step are exact and finite.
+    fn holds(self, multiples: &[i32]) -> bool {
+        // With the bit that is not written.
+        let significant =
+            |bits: u32| (32 - bits.leading_zeros()).saturating_sub(bits.trailing_zeros());
+        let own = significant(u32::from(self.0 & 0x7F | 0x80));
+        let exact = |multiple: &i32| {
+            let bits = significant(multiple.unsigned_abs());
+            own + bits <= MAX_BITS && (self.value() * *multiple as f32).is_finite()
+        };
+        multiples.iter().all(exact)
+    }
+
+    /// Twice the step. `None` if that is too large.
+    pub(super) fn doubled(self) -> Option<Self> {
+        Self::from_upper(self.0 + 0x80)
+    }
+
+    pub(super) const fn upper(self) -> u16 {
+        self.0
+    }
+
+    pub(super) fn value(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
     }
 }

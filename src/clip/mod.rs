@@ -5,13 +5,13 @@
 //! curves at all vertices, in model space, and kept below [`ClipOptions::error_m`].
 //!
 //! - `curve`, `curve_sample`: the file's curves and their evaluation at a time.
-//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`:
-//!   its serialisation.
+//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`,
+//!   `save_tracks`, `stream`: its serialisation.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames` and
 //!   `quantise`.
 //! - `probes`, `tested_times`: the points and times at which errors are measured.
-//! - `measure`, `compare`, `widths`: the error of a packed clip there, and the number of bits that
-//!   each key needs to stay below the bound.
+//! - `measure`, `compare`, `steps`: the error of a packed clip there, and the steps of keys that stay
+//!   below the bound.
 //! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `reach`: the ranges of a clip's values.
 //! - `to_curves`: packed clips as curves again.
@@ -34,13 +34,15 @@ mod quantise;
 mod rates;
 mod reach;
 mod save;
+mod save_tracks;
+mod steps;
+mod stream;
 mod tested_times;
 mod timing;
 mod to_curves;
 mod unpacked;
 mod weights;
 mod weights_sample;
-mod widths;
 
 pub(crate) use additive::{ReferencePose, difference_curves, put_onto};
 pub(crate) use build::rest_clip;
@@ -51,7 +53,7 @@ pub(crate) use frames::driven;
 pub use pack_clips::PackObserver;
 pub(crate) use pack_clips::counting;
 pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
-pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
+pub use packed::{Clip, ClipOptions, ClipReport, ClipSizes, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use reach::{ClipReach, Hull};
 pub(crate) use timing::Moment;

@@ -89,14 +89,12 @@ pub struct ClipReport {
     pub rate_hz: f64,
     /// Number of frames of keys.
     pub frames: usize,
-    /// Size in bytes, with keys as they are packed.
-    ///
-    /// It includes everything but the skeleton's rest pose, which the clip shares with its
-    /// character.
+    /// Size in a saved character, in bytes.
     pub bytes: usize,
     /// Size in memory, in bytes.
     ///
-    /// Here the tables of packed keys are decoded, ready to be read.
+    /// Here the keys of all frames are ready to be read, each by itself. It includes everything but
+    /// the skeleton's rest pose, which the clip shares with its character.
     pub memory_bytes: usize,
     /// Size of an uncompressed clip in bytes.
     ///
@@ -123,6 +121,23 @@ pub struct ClipReport {
     pub weight_error: f32,
 }
 
+/// Where the bytes of a saved [`Clip`] go. Their sum is [`ClipReport::bytes`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClipSizes {
+    /// What moves, and in which steps.
+    pub tables: usize,
+    /// Values that do not change.
+    pub constants: usize,
+    /// Keys.
+    pub keys: usize,
+    /// Tracks that are kept as curves, see [`ClipReport::kept_tracks`].
+    pub curves: usize,
+    /// Morph weights.
+    pub weights: usize,
+    /// The rest: the name, the times of frames and the report.
+    pub others: usize,
+}
+
 /// The largest error of a [`Clip`] at a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VertexError {
@@ -137,6 +152,22 @@ pub struct VertexError {
 }
 
 impl ClipReport {
+    /// Of a clip that was not measured yet.
+    pub(super) const NONE: Self = Self {
+        quantised: false,
+        rate_hz: 0.0,
+        frames: 1,
+        bytes: 0,
+        memory_bytes: 0,
+        raw_bytes: 0.0,
+        error_m: 0.0,
+        error_joint: Id::new(0),
+        error_time_s: 0.0,
+        vertex_error: None,
+        kept_tracks: 0,
+        weight_error: 0.0,
+    };
+
     /// Compression ratio against one `f32` transform per joint at 30 Hz.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -255,6 +286,11 @@ impl Block {
         self.flags & (Self::REST << property as u8) != 0
     }
 
+    /// Returns true if a property is constant, but not at rest.
+    pub(super) const fn is_still(&self, property: Property) -> bool {
+        !self.rests(property) && !self.moves(property)
+    }
+
     #[inline(always)]
     pub(crate) const fn moves(&self, property: Property) -> bool {
         self.flags & (Self::MOVES << property as u8) != 0
@@ -297,6 +333,20 @@ impl Clip {
     #[must_use]
     pub fn report(&self) -> &ClipReport {
         &self.report
+    }
+
+    /// Where the bytes of the saved clip go.
+    ///
+    /// ```
+    /// let mannequin = throng::builtin::mannequin()?.character;
+    /// let walk = mannequin.clips().iter().find(|clip| clip.name() == "Walk").unwrap();
+    /// let sizes = walk.sizes();
+    /// assert!(sizes.keys > sizes.tables && sizes.keys < walk.report().bytes);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sizes(&self) -> ClipSizes {
+        self.save_measured(&mut Vec::new())
     }
 
     /// Samples the local pose at `time_s` into `local`, one transform per joint.

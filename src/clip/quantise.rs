@@ -1,222 +1,232 @@
-//! Packs plain keys into fields of given widths, and marks rotations that stay close together.
+//! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close together.
 
-use super::keys::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
+use super::keys::{Column, Packed, Step};
 use super::packed::{Block, BlockKeys, Clip, Property, components};
 use crate::simd::WIDTH;
+use crate::skeleton::Transform;
+use core::ops::Range;
 
-/// A field of this many bits times the 8 bits of its scale is exact. So opposite fields have
-/// exactly opposite values.
-const EXACT_BITS: u32 = 16;
+/// A component of a rotation follows from the others if it is never smaller than this.
+///
+/// Errors of the others are up to five times as large in it.
+const LEAST_IMPLIED: f32 = 0.2;
 
-/// The range of values in one lane of a row.
+/// A property of a joint that moves.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) joint: usize,
+    pub(super) property: Property,
+    /// The first of its rows.
+    pub(super) row: usize,
+    /// The range of each component.
+    pub(super) spans: [Span; 4],
+    /// The component of a rotation that follows from the others.
+    pub(super) implied: Option<Implied>,
+}
+
+/// The range of a component's keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
     pub(super) min: f32,
     pub(super) max: f32,
-    /// True if the last key of the clip is the opposite of the first: a rotation that ends after a
-    /// full turn. Fields then represent values symmetric about 0, so that both keys are exact
-    /// opposites and the loop closes exactly.
-    opposite: bool,
-}
-
-/// One row of a clip's keys: a component of a block, with the range of each lane.
-#[derive(Debug, Clone)]
-pub(super) struct Lane {
-    pub(super) block: usize,
-    pub(super) property: Property,
-    pub(super) component: usize,
-    pub(super) spans: [Span; WIDTH],
-}
-
-/// Computes the range of each row.
-pub(super) fn lanes(clip: &Clip) -> Vec<Lane> {
-    let BlockKeys::Plain(keys, stride) = &clip.keys else {
-        return Vec::new();
-    };
-    let stride = *stride;
-    let mut all = Vec::with_capacity(stride);
-    for (number, block) in clip.blocks.iter().enumerate() {
-        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-            for component in 0..property.len() {
-                let row = block.rows[property as usize] as usize + component;
-                let spans = std::array::from_fn(|lane| {
-                    let value = |frame: usize| keys[frame * stride + row].0[lane];
-                    let values = || (0..clip.timing.frames).map(value);
-                    let rotation = property == Property::Rotation;
-                    let quaternion = |frame: usize| {
-                        let first = frame * stride + row - component;
-                        [0, 1, 2, 3].map(|k| keys[first + k].0[lane])
-                    };
-                    Span {
-                        min: values().fold(f32::INFINITY, f32::min),
-                        max: values().fold(f32::NEG_INFINITY, f32::max),
-                        opposite: rotation
-                            && quaternion(0).map(|v| -v) == quaternion(clip.timing.frames - 1),
-                    }
-                });
-                all.push(Lane {
-                    block: number,
-                    property,
-                    component,
-                    spans,
-                });
-            }
-        }
-    }
-    all
 }
 
 impl Span {
-    /// The number of bits that keep a key within `tolerance`.
-    pub(super) fn width(&self, tolerance: f32) -> u32 {
-        let length = f64::from(self.length());
-        if length <= 2.0 * f64::from(tolerance) {
-            return 0;
-        }
-        let steps = length / (2.0 * f64::from(tolerance));
-        let most = if self.opposite { EXACT_BITS } else { MAX_BITS };
-        // NaN also results in the maximum.
-        (1..most)
-            .find(|width| ((1_u64 << width) - 1) as f64 >= steps)
-            .unwrap_or(most)
+    const NONE: Self = Self { min: 0.0, max: 0.0 };
+
+    pub(super) fn length(&self) -> f32 {
+        self.max - self.min
     }
 
-    fn length(&self) -> f32 {
-        if self.opposite {
-            2.0 * self.max.max(-self.min)
-        } else {
-            self.max - self.min
-        }
-    }
-
-    /// The value of a field without bits.
     pub(super) fn middle(&self) -> f32 {
-        if self.opposite {
-            0.0
-        } else if self.min == self.max {
+        if self.min == self.max {
             self.min
         } else {
             0.5 * self.min + 0.5 * self.max
         }
     }
 
-    /// The value of a field of 0, and the upper 16 bits of the step.
-    fn range(&self, width: u32) -> (f32, u16) {
-        if width == 0 {
-            return (self.middle(), 0);
-        }
-        let last = ((1_u32 << width) - 1) as f32;
-        let step = self.length() / last;
-        let bits = step.to_bits();
-        // Rounded up to 8 significant bits, but never so small that it loses some of them, nor so
-        // large that it is infinite.
-        let scale = bits.div_ceil(1 << 16).clamp(LEAST_SCALE.into(), 0x7F7F) as u16;
-        let step = f32::from_bits(u32::from(scale) << 16);
-        let min = if self.opposite {
-            -0.5 * step * last
-        } else {
-            self.min
-        };
-        (min, scale)
+    /// The least magnitude of a key.
+    pub(super) fn least(&self) -> f32 {
+        self.min.max(-self.max).max(0.0)
     }
 
-    /// Rounds keys to fields of `width` bits, exactly as [`packed`] does.
-    pub(super) fn rounded(&self, width: u32, keys: impl Iterator<Item = f32>, out: &mut [f32]) {
-        let (min, scale) = self.range(width);
-        if width == 0 {
-            out.fill(min);
-            return;
-        }
-        let (last, scale) = ((1_u32 << width) - 1, f32::from_bits(u32::from(scale) << 16));
-        let fields = Fields::new(min, scale, last);
-        let mut first = None;
-        let frames = out.len();
-        for (frame, (key, out)) in keys.zip(out).enumerate() {
-            let field = match first {
-                Some(first) if self.opposite && frame + 1 == frames => last - first,
-                _ => fields.nearest(key),
-            };
-            first.get_or_insert(field);
-            // No field has more than 24 bits.
-            *out = min + scale * field as f32;
-        }
+    fn greatest(&self) -> f32 {
+        self.max.max(-self.min)
     }
 }
 
-/// The encoding of a lane's fields.
-struct Fields {
-    min: f64,
-    reciprocal: f64,
-    last: u32,
+/// A component of a rotation that follows from the others, because rotations have a length of 1 and
+/// its sign stays the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Implied {
+    pub(super) component: usize,
+    pub(super) negative: bool,
 }
 
-impl Fields {
-    fn new(min: f32, scale: f32, last: u32) -> Self {
-        Self {
-            min: min.into(),
-            reciprocal: 1.0 / f64::from(scale),
-            last,
-        }
+impl Implied {
+    /// Twice the component, and one more if it is negative.
+    pub(super) fn number(self) -> u32 {
+        self.component as u32 * 2 + u32::from(self.negative)
     }
 
-    /// The field whose value is nearest to a key.
-    fn nearest(&self, key: f32) -> u32 {
-        let at = (f64::from(key) - self.min) * self.reciprocal;
-        // The conversion saturates at both ends and turns NaN into 0.
-        ((at + 0.5) as u32).min(self.last)
+    /// `None` if there are no such components.
+    pub(super) fn of_number(number: u32) -> Option<Self> {
+        (number < 8).then_some(Self {
+            component: number as usize / 2,
+            negative: number % 2 == 1,
+        })
+    }
+
+    /// The multiples in all frames. Lists of one value have it in all of them.
+    pub(super) fn list(self, step: Step, lists: &[Vec<i32>]) -> Vec<i32> {
+        let frames = lists.iter().map(Vec::len).max().unwrap_or(0);
+        let all = (0..frames).map(|frame| {
+            let at = |list: &Vec<i32>| list.get(frame.min(list.len().max(1) - 1)).copied();
+            let all = core::array::from_fn(|component| at(&lists[component]).unwrap_or(0));
+            self.multiple(all, step)
+        });
+        all.collect()
+    }
+
+    /// The multiple of a step in this component, from those in the others.
+    pub(super) fn multiple(&self, all: [i32; 4], step: Step) -> i32 {
+        let others = (0..4).filter(|component| *component != self.component);
+        let squares = others.map(|component| f64::from(all[component]).powi(2));
+        let whole = 1.0 / f64::from(step.value());
+        let left = whole * whole - squares.sum::<f64>();
+        let multiple = left.max(0.0).sqrt().round() as i32;
+        if self.negative { -multiple } else { multiple }
     }
 }
 
-/// Packs the clip with fields of these widths. `None` if any row has too many bits.
-pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
-    let BlockKeys::Plain(keys, stride @ 1..) = &clip.keys else {
-        return None;
+/// The moving properties of all joints, in the order of their rows and joints.
+pub(super) fn parts(clip: &Clip) -> Vec<Part> {
+    let BlockKeys::Plain(keys, stride) = &clip.keys else {
+        return Vec::new();
     };
-    let mut rows = Vec::with_capacity(lanes.len());
-    let mut windows = Vec::with_capacity(lanes.len());
-    let mut bits = 0;
-    for (lane, widths) in lanes.iter().zip(widths) {
-        let (mut row, window, end) = PackedRow::lay_out(*widths, bits)?;
-        for (number, span) in lane.spans.iter().enumerate() {
-            let (min, scale) = span.range(widths[number]);
-            row.min[number] = min;
-            row.set_scale(number, scale);
-        }
-        rows.push(row);
-        windows.push(window);
-        bits = end;
-    }
-    let mut packed = Packed::empty(rows, windows, bits, clip.timing.frames);
-    let Packed {
-        rows,
-        windows,
-        bytes,
-        stride: bytes_a_frame,
-    } = &mut packed;
-    let first = &keys[..*stride];
-    let last_frame = clip.timing.frames - 1;
-    for (frame, keys) in keys.chunks_exact(*stride).enumerate() {
-        let to = &mut bytes[frame * *bytes_a_frame..];
-        for (number, row) in rows.iter().enumerate() {
-            let spans = &lanes[number].spans;
-            let to = &mut to[windows[number] as usize..];
-            for (lane, width) in widths[number].into_iter().enumerate() {
-                if width == 0 {
-                    continue;
+    let mut all = Vec::new();
+    for (number, block) in clip.blocks.iter().enumerate() {
+        let joints = number * WIDTH..((number + 1) * WIDTH).min(clip.rest.len());
+        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
+            let row = block.rows[property as usize] as usize;
+            all.extend(joints.clone().map(|joint| {
+                let mut spans = [Span::NONE; 4];
+                for (component, span) in spans.iter_mut().enumerate().take(property.len()) {
+                    let keys = keys[row + component..].iter().step_by(*stride);
+                    let keys = keys.map(|row| row.0[joint % WIDTH]);
+                    span.min = keys.clone().fold(f32::INFINITY, f32::min);
+                    span.max = keys.fold(f32::NEG_INFINITY, f32::max);
                 }
-                let last = (1_u32 << width) - 1;
-                let fields = Fields::new(row.min[lane], row.scale(lane), last);
-                let field = if frame == last_frame && spans[lane].opposite {
-                    last - fields.nearest(first[number].0[lane])
-                } else {
-                    fields.nearest(keys[number].0[lane])
-                };
-                row.write(to, lane, field);
+                let largest = (0..4).max_by(|a, b| spans[*a].least().total_cmp(&spans[*b].least()));
+                let implied = largest.map(|component| Implied {
+                    component,
+                    negative: spans[component].max < 0.0,
+                });
+                let turns = property == Property::Rotation;
+                Part {
+                    joint,
+                    property,
+                    row,
+                    spans,
+                    implied: implied.filter(|implied| {
+                        turns && spans[implied.component].least() >= LEAST_IMPLIED
+                    }),
+                }
+            }));
+        }
+    }
+    all
+}
+
+impl Part {
+    pub(super) fn rows(&self) -> Range<usize> {
+        self.row..self.row + self.property.len()
+    }
+
+    /// The components that do not follow from others.
+    fn stored(&self) -> impl Iterator<Item = &Span> {
+        let implied = self.implied.map(|implied| implied.component);
+        let all = self.spans.iter().take(self.property.len()).enumerate();
+        all.filter(move |(component, _)| Some(*component) != implied)
+            .map(|(_, span)| span)
+    }
+
+    /// The step that keeps keys within `tolerance`. `None` if one key for all does.
+    pub(super) fn step(&self, tolerance: f32) -> Option<Step> {
+        let most = 2.0 * tolerance;
+        let greatest = self.spans.iter().map(Span::greatest).fold(0.0, f32::max);
+        let moves = |span: &Span| !(span.length() <= most);
+        let spans = &self.spans[..self.property.len()];
+        spans.iter().any(moves).then(|| Step::new(most, greatest))
+    }
+
+    /// About the number of bits of a frame's keys.
+    pub(super) fn bits(&self, step: Option<Step>) -> f32 {
+        let Some(step) = step else {
+            return 0.0;
+        };
+        let bits = self
+            .stored()
+            .map(|span| (1.0 + span.length() / step.value()).log2());
+        bits.sum()
+    }
+
+    /// The keys of all frames, by component.
+    pub(super) fn columns(&self, clip: &Clip, step: Option<Step>) -> Vec<Column> {
+        let rows = self.rows();
+        let Some(step) = step else {
+            let fixed = self.spans.iter().map(|span| Column::Fixed(span.middle()));
+            return fixed.take(rows.len()).collect();
+        };
+        let mut columns = vec![Vec::with_capacity(clip.timing.frames); rows.len()];
+        let one_over = 1.0 / f64::from(step.value());
+        for frame in 0..clip.timing.frames {
+            let mut all = [0; 4];
+            for (row, to) in rows.clone().zip(&mut all) {
+                let key = clip.key(frame, row, self.joint % WIDTH);
+                // The conversion turns NaN into 0.
+                *to = (f64::from(key) * one_over).round() as i32;
+            }
+            if let Some(implied) = self.implied {
+                all[implied.component] = implied.multiple(all, step);
+            }
+            for (column, multiple) in columns.iter_mut().zip(all) {
+                column.push(multiple);
             }
         }
+        let columns = columns.into_iter();
+        columns.map(|column| Column::Steps(step, column)).collect()
     }
+}
+
+/// Packs the clip with keys that are multiples of these steps. `None` if any row has too many bits.
+pub(super) fn packed(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
+    let mut columns = unmoved_columns(&clip.blocks);
+    for (part, step) in parts.iter().zip(steps) {
+        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+            columns[row][part.joint % WIDTH] = column;
+        }
+    }
+    let packed = Packed::new(&columns, clip.timing.frames)?;
     let (blocks, constants) = (clip.blocks.clone(), clip.constants.clone());
     Some(clip.with_keys(BlockKeys::Packed(packed), blocks, constants))
+}
+
+/// Columns `[row][lane]` of an identity.
+pub(super) fn unmoved_columns(blocks: &[Block]) -> Vec<[Column; WIDTH]> {
+    let mut columns = Vec::new();
+    let identity = components(&Transform::IDENTITY);
+    for block in blocks {
+        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
+            let own = &identity[property.first()..][..property.len()];
+            columns.extend(
+                own.iter()
+                    .map(|value| [(); WIDTH].map(|()| Column::Fixed(*value))),
+            );
+        }
+    }
+    columns
 }
 
 /// Largest shortfall of a rotation's squared length from 1, at keys and between them. Up to this

@@ -11,7 +11,7 @@ const RATES_HZ: [f64; 16] = [
 ];
 /// Limits of the number of frames and of the bytes used while sampling them. A clip that would
 /// exceed them keeps its tracks as curves.
-const MAX_FRAMES: usize = 1 << 14;
+pub(super) const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
 /// Limit of the number of frames for curves with few keys: `FRAMES`, and `FRAMES_PER_KEY` more for
 /// each key time.

@@ -245,8 +245,7 @@ fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
 impl Clip {
     /// The hull of a joint's translations or scales.
     ///
-    /// For an additive clip, these are differences. Packed keys count with all values that their
-    /// bits can have, so the keys are not read.
+    /// For an additive clip, these are differences.
     pub(crate) fn hull(&self, joint: usize, property: Property) -> Hull {
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         let first = info.rows[property as usize] as usize;
@@ -275,23 +274,15 @@ impl Clip {
 
     /// The range of a lane of a row: of keys if its block moves, of constants if not.
     pub(super) fn range(&self, moves: bool, row: usize, lane: usize) -> [f64; 2] {
-        match &self.keys {
-            _ if !moves => [f64::from(self.constants[row].0[lane]); 2],
-            BlockKeys::Plain(rows, stride) => {
-                let frames = rows.chunks_exact((*stride).max(1));
-                let keys = frames.map(|frame| f64::from(frame[row].0[lane]));
-                let none = [f64::INFINITY, f64::NEG_INFINITY];
-                keys.fold(none, |[least, greatest], key| {
-                    [least.min(key), greatest.max(key)]
-                })
-            }
-            BlockKeys::Packed(packed) => {
-                let row = &packed.rows[row];
-                let steps = f64::from((1_u32 << row.widths()[lane]) - 1);
-                let least = f64::from(row.min[lane]);
-                [least, least + f64::from(row.scale(lane)) * steps]
-            }
+        if !moves {
+            return [f64::from(self.constants[row].0[lane]); 2];
         }
+        let frames = 0..self.timing.frames;
+        let keys = frames.map(|frame| f64::from(self.key(frame, row, lane)));
+        let none = [f64::INFINITY, f64::NEG_INFINITY];
+        keys.fold(none, |[least, greatest], key| {
+            [least.min(key), greatest.max(key)]
+        })
     }
 
     /// Calls `each` with a bound on the size of every morph weight that it drives.

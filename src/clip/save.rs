@@ -1,19 +1,27 @@
 //! Serialises packed clips.
 //!
-//! Data that the kernel uses without checks is derived or validated while loading, never taken from
-//! the bytes as it is. For example, fields are contiguous, so their widths imply their positions.
+//! Keys are saved joint by joint, in as few bits as they need, and are laid out for reading while
+//! they are loaded. Data that the kernel uses without checks is derived or validated then, never
+//! taken from the bytes as it is.
 
-use super::curve::{CurveClip, Track, WeightTrack};
-use super::keys::{Packed, PackedRow};
-use super::packed::{Block, BlockKeys, Clip, ClipReport, Property, VertexError, fingerprint};
+use super::curve::{CurveClip, WeightTrack};
+use super::keys::{Column, Packed, Step};
+use super::packed::{
+    Block, BlockKeys, Clip, ClipReport, ClipSizes, Property, VertexError, components, fingerprint,
+};
+use super::quantise::{Implied, unmoved_columns};
+use super::rates::MAX_FRAMES;
+use super::save_tracks::{load_tracks, save_tracks};
+use super::stream::{BitReader, BitWriter};
 use super::timing::Timing;
-use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use super::weights::{Column as WeightColumn, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Skeleton, Transform};
+use core::ops::Range;
 
 save_structs! {
     Timing { start_s, end_s, frames, rate, offsets }
@@ -22,21 +30,6 @@ save_structs! {
         error_time_s, vertex_error, kept_tracks, weight_error,
     }
     VertexError { error_m, primitive, vertex, time_s }
-}
-
-/// Saves a block without [`Block::NEAR`], which is derived while loading.
-impl Save for Block {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.rows.save(to);
-        (self.flags & !Self::NEAR).save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self {
-            rows: Save::load(from)?,
-            flags: Save::load(from)?,
-        })
-    }
 }
 
 impl Save for Row {
@@ -48,6 +41,14 @@ impl Save for Row {
         Ok(Self(Save::load(from)?))
     }
 }
+
+/// Bits of a block's flags.
+const FLAG_BITS: u32 = 7;
+/// Bits of a step.
+const STEP_BITS: u32 = 15;
+/// Bits of the number of a component that follows from others, and the number of none.
+const IMPLIED_BITS: u32 = 4;
+const NOT_IMPLIED: u32 = 8;
 
 fn expect(holds: bool, why: &'static str) -> Result<()> {
     if holds {
@@ -63,69 +64,337 @@ impl Clip {
     }
 
     pub(crate) fn save(&self, to: &mut Vec<u8>) {
+        self.save_measured(to);
+    }
+
+    /// Saves the clip. Returns where its bytes go.
+    pub(super) fn save_measured(&self, to: &mut Vec<u8>) -> ClipSizes {
+        let start = to.len();
         self.name.save(to);
+        self.additive.save(to);
         self.timing.save(to);
+        let mut bits = BitWriter::default();
+        let mut sizes = ClipSizes::default();
+        let of_tables = self.save_blocks(&mut bits);
+        let blocks = bits.len();
+        let (mut tables, mut constants) = (of_tables, blocks - of_tables);
         match &self.keys {
             BlockKeys::Plain(rows, stride) => {
                 0_u8.save(to);
                 stride.save(to);
                 rows.save(to);
+                sizes.keys = size_of_val(&rows[..]);
             }
             BlockKeys::Packed(packed) => {
                 1_u8.save(to);
-                packed.save(to);
+                let [of_tables, of_constants] = self.save_keys(packed, &mut bits);
+                (tables, constants) = (tables + of_tables, constants + of_constants);
+                sizes.keys = (bits.len() - blocks - of_tables - of_constants).div_ceil(8);
             }
         }
-        self.constants.save(to);
-        self.blocks.save(to);
-        self.additive.save(to);
-        self.kept.save(to);
+        let before = bits.len();
+        save_tracks(&self.kept, &self.timing, &mut bits);
+        sizes.curves = (bits.len() - before).div_ceil(8);
+        bits.finish().save(to);
+        let before = to.len();
         self.weights.len().save(to);
         self.weights.iter().for_each(|keys| keys.save(to));
+        sizes.weights = to.len() - before;
         self.report.save(to);
+        (sizes.tables, sizes.constants) = (tables.div_ceil(8), constants.div_ceil(8));
+        let known = sizes.tables + sizes.constants + sizes.keys + sizes.curves + sizes.weights;
+        sizes.others = (to.len() - start).saturating_sub(known);
+        sizes
+    }
+
+    /// Writes the flags of all blocks, and the constants. Returns the bits of the flags.
+    fn save_blocks(&self, to: &mut BitWriter) -> usize {
+        for block in &self.blocks {
+            to.put(u32::from(block.flags & !Block::NEAR), FLAG_BITS);
+        }
+        let flags = to.len();
+        for (number, block) in self.blocks.iter().enumerate() {
+            for property in Property::ALL
+                .into_iter()
+                .filter(|property| block.is_still(*property))
+            {
+                let first = block.rows[property as usize] as usize;
+                let rows = &self.constants[first..first + property.len()];
+                for joint in self.joints_of(number) {
+                    let values = rows.iter().map(|row| row.0[joint % WIDTH]);
+                    self.save_fixed(joint, property, values, to);
+                }
+            }
+        }
+        flags
+    }
+
+    /// Writes the values of a property that does not move.
+    fn save_fixed(
+        &self,
+        joint: usize,
+        property: Property,
+        values: impl Iterator<Item = f32> + Clone,
+        to: &mut BitWriter,
+    ) {
+        let rests = values
+            .clone()
+            .map(f32::to_bits)
+            .eq(self.bits_at_rest(joint, property));
+        to.put(u32::from(!rests), 1);
+        if !rests {
+            values.for_each(|value| to.put(value.to_bits(), 32));
+        }
+    }
+
+    fn load_fixed(
+        &self,
+        joint: usize,
+        property: Property,
+        from: &mut BitReader<'_>,
+    ) -> Result<[f32; 4]> {
+        let mut values = [0.0; 4];
+        let rests = from.take(1)? == 0;
+        for (value, rest) in values.iter_mut().zip(self.bits_at_rest(joint, property)) {
+            *value = f32::from_bits(if rests { rest } else { from.take(32)? });
+            expect(value.is_finite(), "has keys that are not finite")?;
+        }
+        Ok(values)
+    }
+
+    fn bits_at_rest(&self, joint: usize, property: Property) -> impl Iterator<Item = u32> {
+        let rest = components(&self.at_rest(joint))
+            .map(f32::to_bits)
+            .into_iter();
+        rest.skip(property.first()).take(property.len())
+    }
+
+    /// Writes the keys of all joints that move. Returns the bits of tables and of constants.
+    fn save_keys(&self, packed: &Packed, to: &mut BitWriter) -> [usize; 2] {
+        let (mut tables, mut constants) = (0, 0);
+        for (joint, row, property) in self.moving() {
+            let columns = (row..row + property.len()).map(|row| packed.column(row, joint % WIDTH));
+            let columns: Vec<Column> = columns.collect();
+            let fixed = columns.iter().map(|column| match column {
+                Column::Fixed(value) => Some(*value),
+                Column::Steps(..) => None,
+            });
+            let fixed: Option<Vec<f32>> = fixed.collect();
+            let start = to.len();
+            to.put(u32::from(fixed.is_none()), 1);
+            if let Some(values) = fixed {
+                self.save_fixed(joint, property, values.into_iter(), to);
+                constants += to.len() - start;
+                continue;
+            }
+            let lists = columns.iter().filter_map(|column| match column {
+                Column::Steps(step, multiples) => Some((*step, &multiples[..])),
+                Column::Fixed(_) => None,
+            });
+            // All components of a property have one step.
+            let lists: Vec<(Step, &[i32])> = lists.collect();
+            let Some((step, _)) = lists.first() else {
+                continue;
+            };
+            to.put(step.upper().into(), STEP_BITS);
+            let implied = implied_of(*step, &lists);
+            if property == Property::Rotation {
+                to.put(implied.map_or(NOT_IMPLIED, Implied::number), IMPLIED_BITS);
+            }
+            tables += to.len() - start;
+            for (component, (_, multiples)) in lists.iter().enumerate() {
+                if implied.is_none_or(|implied| implied.component != component) {
+                    to.put_list(multiples);
+                }
+            }
+        }
+        [tables, constants]
+    }
+
+    /// Reads what [`Self::save_keys`] wrote.
+    fn load_keys(&self, from: &mut BitReader<'_>) -> Result<Packed> {
+        let frames = self.timing.frames;
+        expect(frames <= MAX_FRAMES, "has too many frames")?;
+        let mut columns = unmoved_columns(&self.blocks);
+        for (joint, row, property) in self.moving() {
+            let columns = columns[row..row + property.len()].iter_mut();
+            let columns = columns.map(|row| &mut row[joint % WIDTH]);
+            if from.take(1)? == 0 {
+                let values = self.load_fixed(joint, property, from)?;
+                columns
+                    .zip(values)
+                    .for_each(|(column, value)| *column = Column::Fixed(value));
+                continue;
+            }
+            let step = Step::from_upper(from.take(STEP_BITS)? as u16);
+            let step = step.ok_or_else(|| invalid("clip", "has an invalid step"))?;
+            let implied = match property {
+                Property::Rotation => from.take(IMPLIED_BITS)?,
+                _ => NOT_IMPLIED,
+            };
+            let implied = Implied::of_number(implied);
+            let mut lists = vec![Vec::new(); property.len()];
+            for (component, list) in lists.iter_mut().enumerate() {
+                if implied.is_none_or(|implied| implied.component != component) {
+                    *list = from.take_list(frames)?;
+                }
+            }
+            if let Some(implied) = implied {
+                lists[implied.component] = implied.list(step, &lists);
+            }
+            columns
+                .zip(lists)
+                .for_each(|(column, list)| *column = Column::Steps(step, list));
+        }
+        let packed = Packed::new(&columns, frames);
+        let packed =
+            packed.ok_or_else(|| invalid("clip", "has keys that are too wide or not exact"))?;
+        expect(packed.stride > 0 || frames == 1, "has frames without keys")?;
+        Ok(packed)
+    }
+
+    /// The joints of a block.
+    fn joints_of(&self, block: usize) -> Range<usize> {
+        block * WIDTH..((block + 1) * WIDTH).min(self.rest.len())
+    }
+
+    /// The joints and properties that move, each with its first row.
+    fn moving(&self) -> impl Iterator<Item = (usize, usize, Property)> + '_ {
+        self.blocks
+            .iter()
+            .enumerate()
+            .flat_map(move |(number, block)| {
+                let own = Property::ALL
+                    .into_iter()
+                    .filter(|property| block.moves(*property));
+                own.flat_map(move |property| {
+                    let row = block.rows[property as usize] as usize;
+                    self.joints_of(number)
+                        .map(move |joint| (joint, row, property))
+                })
+            })
     }
 
     /// Loads a clip of `character`, whose skeleton has this fingerprint.
     pub(crate) fn load(model: &Model, fingerprint: u64, from: &mut Reader<'_>) -> Result<Self> {
         let skeleton = &model.skeleton;
         let name = Save::load(from)?;
-        let timing = load_timing(from)?;
-        let keys = match u8::load(from)? {
-            0 => load_plain(&timing, from)?,
-            1 => BlockKeys::Packed(Packed::load(timing.frames, from)?),
-            _ => return Err(invalid("clip", "has keys of an unknown form")),
-        };
-        let constants: Vec<Row> = Save::load(from)?;
-        let blocks: Vec<Block> = Save::load(from)?;
-        check_blocks(&blocks, &keys, constants.len(), skeleton.len())?;
         let additive = Save::load(from)?;
-        let kept: Vec<Track> = Save::load(from)?;
-        // This checks and sorts the tracks.
-        let kept = CurveClip::of_aligned("", kept, skeleton)?.tracks().to_vec();
-        let weights = load_weights(model, from)?;
-        let report = ClipReport {
-            quantised: matches!(keys, BlockKeys::Packed(_)),
-            rate_hz: timing.rate,
-            frames: timing.frames,
-            kept_tracks: kept.len(),
-            ..ClipReport::load(from)?
+        let timing = load_timing(from)?;
+        let form = u8::load(from)?;
+        expect(form < 2, "has keys of an unknown form")?;
+        let plain = match form {
+            0 => load_plain(&timing, from)?,
+            _ => BlockKeys::Plain(Vec::new(), 0),
         };
+        let bytes: Vec<u8> = Save::load(from)?;
+        let mut bits = BitReader::new(&bytes);
         let mut clip = Self {
             name,
             timing,
-            keys,
-            constants,
-            blocks,
+            keys: plain,
+            constants: Vec::new(),
+            blocks: Vec::new(),
             rest: skeleton.joints.clone(),
             skeleton: fingerprint,
             additive,
-            kept,
-            weights,
-            report,
+            kept: Vec::new(),
+            weights: Vec::new(),
+            report: ClipReport::NONE,
+        };
+        clip.load_blocks(&mut bits)?;
+        if form == 1 {
+            clip.keys = BlockKeys::Packed(clip.load_keys(&mut bits)?);
+        }
+        clip.check_rows()?;
+        let kept = load_tracks(&clip.timing, &mut bits)?;
+        bits.finish()?;
+        // This checks and sorts the tracks.
+        clip.kept = CurveClip::of_aligned("", kept, skeleton)?.tracks().to_vec();
+        clip.weights = load_weights(model, from)?;
+        clip.report = ClipReport {
+            quantised: form == 1,
+            rate_hz: clip.timing.rate,
+            frames: clip.timing.frames,
+            kept_tracks: clip.kept.len(),
+            ..ClipReport::load(from)?
         };
         clip.mark_close_rotations();
         Ok(clip)
     }
+
+    /// Reads what [`Self::save_blocks`] wrote, and numbers rows.
+    fn load_blocks(&mut self, from: &mut BitReader<'_>) -> Result<()> {
+        let mut moving = 0;
+        let mut constants = 0;
+        for _ in 0..self.rest.len().div_ceil(WIDTH) {
+            let flags = from.take(FLAG_BITS)? as u8;
+            let mut block = Block {
+                rows: [0; 3],
+                flags,
+            };
+            for property in Property::ALL {
+                let (moves, rests) = (block.moves(property), block.rests(property));
+                expect(!(moves && rests), "has a block that both moves and rests")?;
+                if !rests {
+                    let next = if moves { &mut moving } else { &mut constants };
+                    block.rows[property as usize] = *next;
+                    *next += property.len() as u32;
+                }
+            }
+            self.blocks.push(block);
+        }
+        let identity = components(&Transform::IDENTITY);
+        for number in 0..self.blocks.len() {
+            let block = self.blocks[number];
+            for property in Property::ALL
+                .into_iter()
+                .filter(|property| block.is_still(*property))
+            {
+                let own = &identity[property.first()..][..property.len()];
+                let mut rows: Vec<Row> = own.iter().map(|value| Row([*value; WIDTH])).collect();
+                for joint in self.joints_of(number) {
+                    let values = self.load_fixed(joint, property, from)?;
+                    for (row, value) in rows.iter_mut().zip(values) {
+                        row.0[joint % WIDTH] = value;
+                    }
+                }
+                self.constants.append(&mut rows);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that plain keys have as many rows as the blocks have.
+    fn check_rows(&self) -> Result<()> {
+        let BlockKeys::Plain(_, stride) = &self.keys else {
+            return Ok(());
+        };
+        let moving = self.blocks.iter().flat_map(|block| {
+            let moving = Property::ALL
+                .into_iter()
+                .filter(|property| block.moves(*property));
+            moving.map(Property::len)
+        });
+        let rows: usize = moving.sum();
+        expect(rows == *stride, "has a block beyond its rows")
+    }
+}
+
+/// The component of a rotation that follows from the others in all frames.
+fn implied_of(step: Step, lists: &[(Step, &[i32])]) -> Option<Implied> {
+    let [a, b, c, d] = *lists else {
+        return None;
+    };
+    let frames = || {
+        let all = a.1.iter().zip(b.1).zip(c.1.iter().zip(d.1));
+        all.map(|((a, b), (c, d))| [*a, *b, *c, *d])
+    };
+    let all = (0..NOT_IMPLIED).filter_map(Implied::of_number);
+    let follows = |implied: &Implied| {
+        frames().all(|all| implied.multiple(all, step) == all[implied.component])
+    };
+    all.into_iter().find(follows)
 }
 
 fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
@@ -149,76 +418,6 @@ fn load_plain(timing: &Timing, from: &mut Reader<'_>) -> Result<BlockKeys> {
     expect(right, "has too few or too many keys")?;
     expect(stride > 0 || timing.frames == 1, "has frames without keys")?;
     Ok(BlockKeys::Plain(rows, stride))
-}
-
-/// Checks that everything that blocks refer to exists.
-fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: usize) -> Result<()> {
-    expect(
-        blocks.len() == joints.div_ceil(WIDTH),
-        "belongs to another skeleton",
-    )?;
-    let rows = match keys {
-        BlockKeys::Plain(_, stride) => *stride,
-        BlockKeys::Packed(packed) => packed.rows.len(),
-    };
-    for block in blocks {
-        expect(
-            block.flags < Block::KEPT << 1,
-            "has a block of an unknown form",
-        )?;
-        for property in Property::ALL {
-            let (moves, rests) = (block.moves(property), block.rests(property));
-            expect(!(moves && rests), "has a block that both moves and rests")?;
-            let end = u64::from(block.rows[property as usize]) + property.len() as u64;
-            let inside = rests || end <= if moves { rows } else { constants } as u64;
-            expect(inside, "has a block beyond its rows")?;
-        }
-    }
-    Ok(())
-}
-
-impl Packed {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.rows.len().save(to);
-        for row in &self.rows {
-            row.widths().save(to);
-            row.min.save(to);
-            let scales: [u16; WIDTH] =
-                std::array::from_fn(|lane| (row.scale(lane).to_bits() >> 16) as u16);
-            scales.save(to);
-        }
-        self.frames_bytes().to_vec().save(to);
-    }
-
-    fn load(frames: usize, from: &mut Reader<'_>) -> Result<Self> {
-        let count = usize::load(from)?;
-        let (mut rows, mut windows, mut bits) = (Vec::new(), Vec::new(), 0);
-        for _ in 0..count {
-            let widths: [u8; WIDTH] = Save::load(from)?;
-            let min: [f32; WIDTH] = Save::load(from)?;
-            let scales: [u16; WIDTH] = Save::load(from)?;
-            let laid_out = PackedRow::lay_out(widths.map(u32::from), bits);
-            let Some((mut row, window, end)) = laid_out else {
-                return Err(invalid("clip", "has fields that are too wide"));
-            };
-            let finite = min.into_iter().all(f32::is_finite);
-            expect(finite, "has keys that are not finite")?;
-            row.min = min;
-            for (lane, upper) in scales.into_iter().enumerate() {
-                expect(PackedRow::is_scale(upper), "has an invalid scale")?;
-                row.set_scale(lane, upper);
-            }
-            rows.push(row);
-            windows.push(window);
-            bits = end;
-            // Bit and byte positions have 32 bits.
-            expect(bits < u32::MAX / 2, "has frames that are too long")?;
-        }
-        expect(bits > 0 || frames == 1, "has frames without keys")?;
-        let bytes: Vec<u8> = Save::load(from)?;
-        Self::of_frames(rows, windows, (bits, frames), bytes)
-            .ok_or_else(|| invalid("clip", "has too few or too many keys"))
-    }
 }
 
 impl WeightKeys {
@@ -255,7 +454,7 @@ impl EvenWeights {
             let [min, scale] = Save::load(from)?;
             let right = width <= MAX_BITS && f32::is_finite(min) && f32::is_finite(scale);
             expect(right, "has morph weights of an unknown form")?;
-            columns.push(Column {
+            columns.push(WeightColumn {
                 min,
                 scale,
                 bit,

@@ -3,6 +3,7 @@
 use crate::reference::mannequin::{RUN_M_S, WALK_M_S, file, shape};
 use std::collections::BTreeMap;
 use throng::character::LevelOptions;
+use throng::clip::ClipOptions;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, RawCharacter, RawLevel, RawPrimitive};
 use throng::mesh::{JointIndices, MeshLevel, Primitive};
@@ -21,7 +22,15 @@ fn model() -> RawCharacter {
     };
     let mut plain = model.clone();
     plain.primitives[0].levels.clear();
-    let plain = plain.build(&ImportOptions::default()).unwrap().character;
+    // Levels do not depend on how clips are packed.
+    let options = ImportOptions {
+        packing: Some(ClipOptions {
+            quantise: false,
+            ..ClipOptions::default()
+        }),
+        ..ImportOptions::default()
+    };
+    let plain = plain.build(&options).unwrap().character;
     let options = LevelOptions {
         errors_m: ERRORS_M.into(),
         ..LevelOptions::default()

@@ -1,4 +1,4 @@
-//! Finds the number of bits that each component of each joint needs.
+//! Finds the step of the keys of each joint.
 //!
 //! The tolerance of a key is the error that it may have. A first guess follows from how far the
 //! joint's descendants reach, and from how many joints of a chain add up their errors. Then the
@@ -7,11 +7,11 @@
 
 use super::compare::Detail;
 use super::frames::{Fate, at_rest, folded};
-use super::keys::WINDOW_BITS;
+use super::keys::{Step, WINDOW_BITS};
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::{BlockKeys, Clip, Property};
-use super::quantise::{Lane, lanes, packed};
+use super::quantise::{Part, packed, parts};
 use super::tested_times::{Pick, Times, picks};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
@@ -52,34 +52,43 @@ struct Reach {
 
 /// Packs `clip`, whose keys are plain, with the fewest bits that stay within the bound.
 ///
-/// Also returns the worst error. `None` if no number of bits suffices, or nothing moves.
+/// Also returns the worst error.
+///
+/// # Errors
+/// The joints that cause errors beyond the bound, if no steps suffice. None if nothing moves.
 pub(super) fn search(
     clip: &Clip,
     measure: &Measure<'_>,
     times: &mut Times,
-) -> Option<(Clip, Worst)> {
+) -> Result<(Clip, Worst), Vec<u16>> {
     let BlockKeys::Plain(_, 1..) = &clip.keys else {
-        return None;
+        return Err(Vec::new());
     };
     let searched = evenly(
         picks(measure.keys(), times, Times::SEARCHED),
         clip.rest.len(),
     );
-    let lanes = lanes(clip);
-    let reaches = reaches(clip, measure, &searched, &lanes);
-    let base = tolerances(&lanes, &reaches, measure.limit_m());
-    let clip = &without_trifles(clip, &lanes, &base);
-    let lanes = &super::quantise::lanes(clip);
-    let base = &tolerances(lanes, &reaches, measure.limit_m());
-    let mut powers = least(clip, measure, &searched, lanes, base);
+    let all = parts(clip);
+    let reaches = reaches(clip, measure, &searched, &all);
+    let base = tolerances(&all, &reaches, measure.limit_m());
+    let clip = &without_trifles(clip, &all, &base);
+    let parts = &parts(clip);
+    let base = &tolerances(parts, &reaches, measure.limit_m());
+    let mut powers = least(clip, measure, &searched, parts, base);
     drop(searched);
     // Errors at times that the search did not test may be slightly larger.
-    for _ in 0..ROUNDS {
-        let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
+    let mut blamed = Vec::new();
+    for round in 0..ROUNDS {
+        let Some(tried) = finished(clip, parts, &steps(parts, base, &powers)) else {
+            break;
+        };
         let made = Unpacked::new(&tried, measure.base());
         if let Some(worst) = measure.within(&made, times) {
             let worst = measure.with_vertex(worst, &made, times);
-            return Some((tried, worst));
+            return Ok((tried, worst));
+        }
+        if round + 1 == ROUNDS {
+            blamed = measure.blame(&tried).1;
         }
         let mut errors = vec![Most::default(); powers.len()];
         let all = picks(measure.keys(), times, 0..Times::SETS);
@@ -95,7 +104,7 @@ pub(super) fn search(
             *power += (slack - BEYOND).clamp(-MOST, 0.0);
         }
     }
-    None
+    Err(blamed)
 }
 
 /// The correction of each joint's tolerances, as a power of 2, that needs the fewest bits.
@@ -103,30 +112,34 @@ fn least(
     clip: &Clip,
     measure: &Measure<'_>,
     searched: &[Pick<'_>],
-    lanes: &[Lane],
-    base: &[[f32; WIDTH]],
+    parts: &[Part],
+    base: &[f32],
 ) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
     let mut made = Unpacked::new(clip, measure.base());
     let mut errors = vec![Most::default(); powers.len()];
-    let mut before: Option<Vec<[u32; WIDTH]>> = None;
-    let mut best: Option<(u32, Vec<f32>)> = None;
+    let mut before: Option<Vec<Option<Step>>> = None;
+    let mut best: Option<(f32, Vec<f32>)> = None;
     for round in 0..ROUNDS {
-        let widths = widths(lanes, base, &powers);
-        let changed = change(clip, lanes, before.as_deref(), &widths, &mut made);
+        let steps = steps(parts, base, &powers);
+        let changed = change(clip, parts, before.as_deref(), &steps, &mut made);
         // Without a change, the errors are those of the round before.
         if changed.contains(&true) {
             measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
         }
         let slack = slack(clip, &errors, limit);
-        let bits: u32 = widths.as_flattened().iter().sum();
+        let bits = parts
+            .iter()
+            .zip(&steps)
+            .map(|(part, step)| part.bits(*step));
+        let bits = bits.sum();
         if slack.iter().all(|slack| *slack >= 0.0)
             && best.as_ref().is_none_or(|(least, _)| bits < *least)
         {
             best = Some((bits, powers.clone()));
         }
-        before = Some(widths);
+        before = Some(steps);
         let share = round as f32 / (ROUNDS - 1) as f32;
         let pace = PACE[0] + (PACE[1] - PACE[0]) * share;
         for (power, slack) in powers.iter_mut().zip(&slack) {
@@ -137,24 +150,22 @@ fn least(
     best.map_or(powers, |(_, powers)| powers)
 }
 
-/// Sets the keys in `made` to fields of new widths. Returns the joints whose keys changed.
+/// Rounds the keys in `made` to other steps. Returns the joints whose keys changed.
 fn change(
     clip: &Clip,
-    lanes: &[Lane],
-    before: Option<&[[u32; WIDTH]]>,
-    widths: &[[u32; WIDTH]],
+    parts: &[Part],
+    before: Option<&[Option<Step>]>,
+    steps: &[Option<Step>],
     made: &mut Unpacked<'_>,
 ) -> Vec<bool> {
     let mut changed = vec![before.is_none(); clip.rest.len()];
-    for (row, lane) in lanes.iter().enumerate() {
-        for (number, width) in widths[row].into_iter().enumerate() {
-            let joint = lane.block * WIDTH + number;
-            if joint >= changed.len() || before.is_some_and(|before| before[row][number] == width) {
-                continue;
-            }
-            changed[joint] = true;
-            let keys = (0..clip.timing.frames).map(|frame| clip.key(frame, row, number));
-            lane.spans[number].rounded(width, keys, made.keys_mut(row, number));
+    for (number, (part, step)) in parts.iter().zip(steps).enumerate() {
+        if before.is_some_and(|before| before[number] == *step) {
+            continue;
+        }
+        changed[part.joint] = true;
+        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+            column.fill(made.keys_mut(row, part.joint % WIDTH));
         }
     }
     changed
@@ -168,17 +179,16 @@ fn evenly(picks: Vec<Pick<'_>>, joints: usize) -> Vec<Pick<'_>> {
 }
 
 /// Drops motion that is too small to matter.
-fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
-    folded(clip, lanes, |own, first| {
-        let trifle =
-            |row: usize, number: usize, off: f32| off <= TRIFLE * base[first + row][number];
-        let mut spans = own.iter().enumerate().flat_map(|(row, lane)| {
-            let spans = lane.spans.iter().enumerate();
-            spans.map(move |(number, span)| trifle(row, number, span.max - span.min))
-        });
+fn without_trifles(clip: &Clip, parts: &[Part], base: &[f32]) -> Clip {
+    folded(clip, parts, |own, first| {
+        let trifle = |number: usize, off: f32| off <= TRIFLE * base[first + number];
+        let is_still = |(number, part): (usize, &Part)| {
+            let mut spans = part.spans.iter();
+            spans.all(|span| trifle(number, span.length()))
+        };
         if at_rest(clip, own, trifle) {
             Fate::Rest
-        } else if spans.all(|small| small) {
+        } else if own.iter().enumerate().all(is_still) {
             Fate::Constant
         } else {
             Fate::Moves
@@ -186,56 +196,62 @@ fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
     })
 }
 
-/// Packs the clip. Properties whose fields have no bits become constants, which take less space.
-fn finished(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
-    let none = |row: &usize| widths[*row] == [0; WIDTH];
-    let moves = |first: usize, count: usize| !(first..first + count).all(|row| none(&row));
-    let clip = folded(clip, lanes, |own, first| {
-        if moves(first, own.len()) {
-            Fate::Moves
-        } else {
-            Fate::Constant
+/// Packs the clip. Properties whose keys need no steps become constants, which take less space.
+fn finished(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
+    let clip = folded(clip, parts, |own, first| {
+        match steps[first..first + own.len()].iter().all(Option::is_none) {
+            true => Fate::Constant,
+            false => Fate::Moves,
         }
     });
-    let mut first = 0;
-    let mut left = Vec::new();
-    while let Some(lane) = lanes.get(first) {
-        let count = lane.property.len();
-        if moves(first, count) {
-            left.extend(first..first + count);
+    let groups = parts.chunk_by(|a, b| a.row == b.row);
+    let mut left = Vec::with_capacity(parts.len());
+    let mut next = 0;
+    for group in groups {
+        let own = &steps[next..next + group.len()];
+        next += group.len();
+        if own.iter().any(Option::is_some) {
+            left.extend(own);
         }
-        first += count;
     }
-    let widths: Vec<_> = left.iter().map(|row| widths[*row]).collect();
-    let lanes: Vec<_> = left.iter().map(|row| lanes[*row].clone()).collect();
-    if lanes.is_empty() {
+    if left.is_empty() {
         return Some(clip);
     }
-    packed(&clip, &lanes, &widths)
+    packed(&clip, &super::quantise::parts(&clip), &left)
 }
 
-fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WIDTH]> {
-    let pairs = lanes.iter().zip(base);
-    pairs
-        .map(|(lane, base)| {
-            let mut row = std::array::from_fn(|number| {
-                let power = powers.get(lane.block * WIDTH + number);
-                power.map_or(0, |power| {
-                    lane.spans[number].width(base[number] * power.exp2())
-                })
-            });
-            fit(&mut row);
-            row
-        })
-        .collect()
+/// The step of each part, with its joint's correction.
+fn steps(parts: &[Part], base: &[f32], powers: &[f32]) -> Vec<Option<Step>> {
+    let pairs = parts.iter().zip(base);
+    let steps = pairs.map(|(part, base)| part.step(base * powers[part.joint].exp2()));
+    let mut steps: Vec<Option<Step>> = steps.collect();
+    let mut rest = &mut steps[..];
+    for group in parts.chunk_by(|a, b| a.row == b.row) {
+        let (own, others) = rest.split_at_mut(group.len());
+        fit(group, own);
+        rest = others;
+    }
+    steps
 }
 
-/// Takes bits from the widest fields of a row until the row fits. The measurement shows whether
-/// that is enough.
-fn fit(row: &mut [u32; WIDTH]) {
-    while row.iter().sum::<u32>() > WINDOW_BITS {
-        if let Some(widest) = row.iter_mut().max() {
-            *widest -= 1;
+/// Doubles the steps of the widest fields of rows until each row fits into a window. The
+/// measurement shows whether they are small enough.
+fn fit(parts: &[Part], steps: &mut [Option<Step>]) {
+    for component in 0..parts[0].property.len() {
+        let width = |(part, step): (&Part, &Option<Step>)| {
+            // Rounding may add one at both ends.
+            let length = f64::from(part.spans[component].length());
+            step.map_or(0, |step| {
+                (length / f64::from(step.value()) + 2.0).log2() as u32 + 1
+            })
+        };
+        loop {
+            let widths = parts.iter().zip(&*steps).map(width);
+            let widest = widths.clone().enumerate().max_by_key(|(_, width)| *width);
+            let Some((widest, _)) = widest.filter(|_| widths.sum::<u32>() > WINDOW_BITS) else {
+                break;
+            };
+            steps[widest] = steps[widest].and_then(Step::doubled);
         }
     }
 }
@@ -266,7 +282,7 @@ fn reaches(
     clip: &Clip,
     measure: &Measure<'_>,
     searched: &[Pick<'_>],
-    lanes: &[Lane],
+    parts: &[Part],
 ) -> Vec<Reach> {
     let mut reaches = vec![Reach::default(); clip.rest.len()];
     let (mut local, mut out) = (Vec::new(), Vec::new());
@@ -280,7 +296,7 @@ fn reaches(
         }
         reach(clip, models, &mut far, &mut reaches);
     }
-    chains(clip, lanes, &mut reaches);
+    chains(clip, parts, &mut reaches);
     reaches
 }
 
@@ -318,16 +334,12 @@ fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Rea
     }
 }
 
-fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {
+fn chains(clip: &Clip, parts: &[Part], reaches: &mut [Reach]) {
     let joints = reaches.len();
     let mut moves = vec![0.0_f32; joints];
-    for lane in lanes {
-        for (number, span) in lane.spans.iter().enumerate() {
-            if let Some(moves) = moves.get_mut(lane.block * WIDTH + number)
-                && span.min < span.max
-            {
-                *moves = 1.0;
-            }
+    for part in parts {
+        if part.spans.iter().any(|span| span.min < span.max) {
+            moves[part.joint] = 1.0;
         }
     }
     let mut above = moves.clone();
@@ -349,35 +361,24 @@ fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {
     }
 }
 
-/// A first guess of each lane's tolerance.
-fn tolerances(lanes: &[Lane], reaches: &[Reach], limit: f32) -> Vec<[f32; WIDTH]> {
-    let of = |lane: &Lane, number: usize| {
-        let Some(reach) = reaches.get(lane.block * WIDTH + number) else {
-            return f32::INFINITY;
-        };
+/// A first guess of each part's tolerance.
+fn tolerances(parts: &[Part], reaches: &[Reach], limit: f32) -> Vec<f32> {
+    let of = |part: &Part| {
+        let reach = &reaches[part.joint];
         // Errors of independent keys add up as their squares, and so do those of three components.
         let share = limit / (3.0 * reach.chain).sqrt();
-        let span = &lane.spans[number];
-        match lane.property {
+        match part.property {
             Property::Rotation => {
-                // Errors along the quaternion vanish when it is normalised.
-                let least = if span.min < 0.0 && span.max > 0.0 {
-                    0.0
-                } else {
-                    span.min.abs().min(span.max.abs())
-                };
-                let across = (1.0 - least * least).max(0.0).sqrt().max(0.05);
-                share / (2.0 * reach.far * across)
+                // Errors along the quaternion vanish when it is normalised. Those of a component
+                // that follows from the others add to theirs.
+                let implied = part
+                    .implied
+                    .map(|implied| part.spans[implied.component].least());
+                share * implied.unwrap_or(1.0) / (2.0 * reach.far)
             }
             Property::Translation => share / reach.parent,
-            Property::Scale => {
-                let axis = reach.axes[lane.component].max(1e-3);
-                share * axis / reach.far
-            }
+            Property::Scale => share * reach.axes.min_element().max(1e-3) / reach.far,
         }
     };
-    lanes
-        .iter()
-        .map(|lane| std::array::from_fn(|number| of(lane, number)))
-        .collect()
+    parts.iter().map(of).collect()
 }
