@@ -73,8 +73,8 @@ pub(crate) struct Group<'a> {
     /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
     /// spill memory.
     pub(crate) out: [*mut u8; GROUP],
-    /// Offset of all outputs into a line of 64 bytes, if it is the same for all.
-    pub(crate) phase: Option<usize>,
+    /// Offset of all outputs into a line of 64 bytes; 0 if they differ.
+    pub(crate) phase: usize,
 }
 
 impl<'a> Group<'a> {

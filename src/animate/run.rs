@@ -55,9 +55,9 @@ impl<S: PlanSource> Job<'_, S> {
         }
     }
 
-    /// The output addresses of a group, and their offset into a line of 64 bytes if all have the
-    /// same. Lanes without an instance write to the spill memory.
-    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
+    /// The output addresses of a group, and their offset into a line of 64 bytes, or 0 if it
+    /// differs. Lanes without an instance write to the spill memory.
+    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], usize) {
         let count = self.count(number);
         let mut out = [std::ptr::null_mut(); GROUP];
         for (lane, out) in out.iter_mut().enumerate().take(count) {
@@ -67,7 +67,7 @@ impl<S: PlanSource> Job<'_, S> {
         let spill = scratch.spill.as_mut_ptr().cast::<u8>();
         out[count..].fill(spill.wrapping_add(phase));
         let same = out.iter().all(|out| out.addr() % LINE_BYTES == phase);
-        (out, same.then_some(phase))
+        (out, if same { phase } else { 0 })
     }
 
     /// Evaluates one group.
