@@ -1,7 +1,7 @@
 //! Evaluates a whole batch, group by group, on one thread or on all.
 
 use super::group::{
-    Distinct, GROUP, Group, Instance, PlanSource, Planner, Played, Product, Starts,
+    Distinct, GROUP, Group, Instance, PlanSource, Planner, Played, Product, Starts, in_step,
 };
 use super::kernel;
 use super::poser::{BatchPoser, Scratch};
@@ -85,11 +85,17 @@ impl<S: PlanSource> Job<'_, S> {
             self.source.plan(self.instance(number, lane), &mut planner);
             *instance = planner.finish();
         }
+        let palette = matches!(self.product, Product::Palette(_));
+        let (count, copies) = match palette && in_step(&played, &instances[..count]) {
+            true => (1, count),
+            false => (count, 1),
+        };
         let group = Group {
             clips: Distinct::of(&self.poser.rig.rest, &played),
             played: &played,
             instances,
             count,
+            copies,
             masks: &self.poser.masks,
             product: self.product,
             out,
