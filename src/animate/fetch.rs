@@ -19,8 +19,8 @@ pub(super) unsafe fn fetch<L: Eight, const N: usize>(
     block: usize,
     property: Property,
 ) -> [L; N] {
-    // SAFETY: the caller guarantees the CPU features, and that clip and rig have this block. The rig
-    // has ten rows of the rest pose for each.
+    // SAFETY: the caller guarantees the CPU features, and that clip and rig have this block. The
+    // rig has ten rows of the rest pose for each.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
         if info.rests(property) {

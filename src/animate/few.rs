@@ -1,5 +1,8 @@
 //! Composes and writes one or two instances, one after the other.
 //!
+//! If all instances of a group play the same at the same time, they are one instance here, with
+//! several outputs.
+//!
 //! Lanes of instances would be empty. So local matrices have joints in the lanes, and products of
 //! matrices the four numbers of a row. The arithmetic, and thus every bit, is as in `compose` and
 //! `palette_lanes`.
@@ -53,13 +56,14 @@ pub(super) unsafe fn compose<W: Wide>(
         unsafe {
             let mut value = [W::splat(0.0); COMPONENTS];
             for property in Property::ALL {
-                for component in property.first()..property.first() + property.len() {
+                let own = &mut value[property.first()..][..property.len()];
+                for (value, component) in own.iter_mut().zip(property.first()..) {
                     let row = if rests(resting, property) {
                         rig.rest_rows.get_unchecked(block * COMPONENTS + component)
                     } else {
                         &scratch.sampled[component][instance]
                     };
-                    value[component] = W::load(row.0.as_ptr().add(half * W::WIDTH));
+                    *value = W::load(row.0.as_ptr().add(half * W::WIDTH));
                 }
             }
             let [x, y, z, w, tx, ty, tz, sx, sy, sz] = value;
@@ -177,7 +181,8 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(
 /// The CPU has the instructions that `W` needs, which has four lanes, and there is a row.
 #[inline(always)]
 unsafe fn skinning_row<W: Wide>(from: *const f32, entry: &Entry) -> W {
-    // SAFETY: the caller guarantees the CPU features and the row. A `Mat3x4` is aligned to 16 bytes.
+    // SAFETY: the caller guarantees the CPU features and the row. A `Mat3x4` and its rows are
+    // aligned to 16 bytes.
     unsafe {
         let [a, b, c] = &entry.inverse_bind.rows;
         let first = W::splat(*from).mul(W::load(a.as_ptr()));

@@ -86,9 +86,10 @@ impl<S: PlanSource> Job<'_, S> {
             *instance = planner.finish();
         }
         let palette = matches!(self.product, Product::Palette(_));
-        let (count, copies) = match palette && in_step(&played, &instances[..count]) {
-            true => (1, count),
-            false => (count, 1),
+        let (count, copies) = if palette && in_step(&played, &instances[..count]) {
+            (1, count)
+        } else {
+            (count, 1)
         };
         let group = Group {
             clips: Distinct::of(&self.poser.rig.rest, &played),
