@@ -42,7 +42,7 @@ const NAME: &str = "animate";
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The kind of character and the number of instances of each load.
-const LOADS: [(Who, usize); 13] = [
+const LOADS: [(Who, usize); 16] = [
     (Who::BuiltIn, 32),
     (Who::BuiltIn, 1000),
     (Who::BuiltIn, 10_000),
@@ -56,6 +56,9 @@ const LOADS: [(Who, usize); 13] = [
     (Who::All(67), 1000),
     (Who::Rotations(67), 16),
     (Who::Rotations(67), 17),
+    (Who::Rotations(67), 1),
+    (Who::Rotations(67), 8),
+    (Who::Rotations(67), 64),
 ];
 
 fn measure() -> Outcome {

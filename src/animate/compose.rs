@@ -135,7 +135,7 @@ const LOCAL: usize = WIDTH * GROUP;
 /// # Safety
 /// The CPU has the instructions that `W` needs.
 #[inline(always)]
-unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
+pub(super) unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
     // SAFETY: the caller guarantees the CPU features.
     let (one, two) = unsafe { (W::splat(1.0), W::splat(2.0)) };
     let square = x.mul_add(x, y.mul(y));

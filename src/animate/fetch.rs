@@ -2,7 +2,7 @@
 
 use super::group::Played;
 use crate::clip::{
-    Block, BlockKeys, COMPONENTS, Property, Track, animate_tracks, components, driven,
+    Block, BlockKeys, COMPONENTS, Clip, Moment, Property, Track, animate_tracks, components, driven,
 };
 use crate::simd::{Eight, Row, WIDTH};
 use crate::skeleton::Transform;
@@ -19,11 +19,16 @@ pub(super) unsafe fn fetch<L: Eight, const N: usize>(
     block: usize,
     property: Property,
 ) -> [L; N] {
-    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
+    // SAFETY: the caller guarantees the CPU features, and that clip and rig have this block. The
+    // rig has ten rows of the rest pose for each.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
-        let even = even(played, info, block, property);
-        if info.flags & Block::KEPT == 0 || info.rests(property) {
+        if info.rests(property) {
+            let first = block * COMPONENTS + property.first();
+            return load(played.rig.rest_rows.as_ptr().add(first));
+        }
+        let even = even(played.clip, &played.moment, info, property);
+        if info.flags & Block::KEPT == 0 {
             return even;
         }
         let mut rows = [Row::default(); N];
@@ -39,24 +44,28 @@ pub(super) unsafe fn fetch<L: Eight, const N: usize>(
 /// Reads a property from the uniform keys, without the kept tracks.
 ///
 /// # Safety
-/// As for [`fetch`].
+/// The CPU has the instructions that `L` needs. The block is one of the clip, and the property is
+/// not at rest there and has `N` components. The moment is from the clip's timing.
 #[inline(always)]
-unsafe fn even<L: Eight, const N: usize>(
-    played: &Played<'_>,
+pub(super) unsafe fn even<L: Eight, const N: usize>(
+    clip: &Clip,
+    moment: &Moment,
     info: &Block,
-    block: usize,
     property: Property,
 ) -> [L; N] {
-    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
+    // SAFETY: the caller guarantees the CPU features, block and moment. A property that is neither
+    // at rest nor moves has its rows among the constants: `push_block` and `folded` add them there,
+    // and `check_blocks` compares those of a loaded clip.
     unsafe {
         if !info.moves(property) {
-            return load(still(played, info, block, property));
+            let first = info.rows[property as usize] as usize;
+            return load(clip.constants.as_ptr().add(first));
         }
-        let [mut a, b]: [[L; N]; 2] = ends(played, info, property);
-        let mut u = L::splat(played.moment.u);
+        let [mut a, b]: [[L; N]; 2] = ends(clip, moment, info, property);
+        let mut u = L::splat(moment.u);
         if N == 4 {
             // A rotation: the same formula as in `Slerp::part`.
-            let slerp = &played.moment.slerp;
+            let slerp = &moment.slerp;
             let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], L::splat(1.0)));
             let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
             let more = w.mul_add(L::splat(slerp.two), L::splat(slerp.one));
@@ -69,43 +78,23 @@ unsafe fn even<L: Eight, const N: usize>(
     }
 }
 
-/// Returns the rows of a property that does not move.
-///
-/// # Safety
-/// As for [`super::sample::sample_block`].
-#[inline(always)]
-unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
-    // SAFETY: the caller guarantees that clip and rig have this block, and the rig has ten rows for
-    // each. A block that is neither at rest nor moves has its rows among the constants:
-    // `push_block` and `folded` add them there, and `check_blocks` compares those of a loaded clip.
-    unsafe {
-        if info.rests(property) {
-            let first = block * COMPONENTS + property.first();
-            played.rig.rest_rows.as_ptr().add(first)
-        } else {
-            let first = info.rows[property as usize] as usize;
-            played.clip.constants.as_ptr().add(first)
-        }
-    }
-}
-
 /// Reads a property's keys before and after the time.
 ///
 /// # Safety
-/// As for [`super::sample::sample_block`]. The property moves in the block and has `N` components.
+/// As for [`even`]. The property moves in the block.
 #[inline(always)]
 unsafe fn ends<L: Eight, const N: usize>(
-    played: &Played<'_>,
+    clip: &Clip,
+    moment: &Moment,
     info: &Block,
     property: Property,
 ) -> [[L; N]; 2] {
-    let moment = &played.moment;
     let first = info.rows[property as usize] as usize;
     // SAFETY:
     // - The `N` rows from `first` on are less than the rows of a frame: `push_block` and `folded`
     //   number them consecutively, and `check_blocks` compares those of a loaded clip.
-    // - Both frames exist: `Planner::push` took `moment` from this clip's timing, and the keys have
-    //   as many frames as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
+    // - Both frames exist: the moment is from this clip's timing, and the keys have as many frames
+    //   as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
     //   `Packed::of_frames` compare the numbers). So each product is at most the length of the
     //   keys.
     // - A row's window starts in its frame or at its end (`PackedRow::lay_out`). From there, `keys`
@@ -115,7 +104,7 @@ unsafe fn ends<L: Eight, const N: usize>(
         let zero = L::splat(0.0);
         let [mut a, mut b] = [[zero; N]; 2];
         let pairs = a.iter_mut().zip(&mut b).enumerate();
-        match &played.clip.keys {
+        match &clip.keys {
             BlockKeys::Plain(keys, stride) => {
                 let keys = keys.as_ptr().add(first);
                 let from = keys.add(moment.from as usize * stride);

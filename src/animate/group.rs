@@ -67,14 +67,35 @@ pub(crate) struct Group<'a> {
     pub(crate) clips: Distinct<'a>,
     pub(crate) instances: [Instance; GROUP],
     pub(crate) count: usize,
+    /// The number of outputs of each instance. If there are several, there is one instance.
+    pub(crate) copies: usize,
     /// Masks `[mask][block]`, joints in the lanes.
     pub(crate) masks: &'a [Vec<Row>],
     pub(crate) product: Product,
     /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
     /// spill memory.
     pub(crate) out: [*mut u8; GROUP],
-    /// Offset of all outputs into a line of 64 bytes, if it is the same for all.
-    pub(crate) phase: Option<usize>,
+    /// Offset of all outputs into a line of 64 bytes; 0 if they differ.
+    pub(crate) phase: usize,
+}
+
+impl Played<'_> {
+    /// Returns true if both have the same pose and effect.
+    fn equals(&self, other: &Self) -> bool {
+        std::ptr::eq(self.clip, other.clip)
+            && self.moment.time_s == other.moment.time_s
+            && self.weight == other.weight
+            && (self.mask, self.layer) == (other.mask, other.layer)
+    }
+}
+
+/// Returns true if all instances play the same at the same time.
+pub(super) fn in_step(played: &[Played<'_>], instances: &[Instance]) -> bool {
+    let of = |one: &Instance| &played[one.start as usize..one.end as usize];
+    instances.iter().all(|one| {
+        let (one, first) = (of(one), of(&instances[0]));
+        one.len() == first.len() && one.iter().zip(first).all(|(a, b)| a.equals(b))
+    })
 }
 
 impl<'a> Group<'a> {

@@ -1,6 +1,7 @@
 //! The loop over the blocks of joints of a group of instances.
 
 use super::compose::compose_block;
+use super::few;
 use super::group::{GROUP, Group, Product};
 use super::poser::Scratch;
 use super::rig::Rig;
@@ -122,8 +123,17 @@ unsafe fn run_blocks<K: Instructions, L: Eight, W: Wide, const ROW: usize>(
         unsafe {
             let resting = sample_block::<K, L, W, ROW>(rig, group, first / WIDTH, scratch);
             let joints = rig.joints.get_unchecked(first..end);
-            for part in (0..group.count).step_by(W::WIDTH) {
-                phase!(K, compose_block::<W, ROW>(joints, part, resting, scratch));
+            let few = few::is_few::<W>(group.count);
+            for part in (0..group.count).step_by(if few { 1 } else { W::WIDTH }) {
+                phase!(
+                    K,
+                    if few {
+                        let block = (rig, first / WIDTH, joints);
+                        few::compose::<W>(block, part, resting, scratch);
+                    } else {
+                        compose_block::<W, ROW>(joints, part, resting, scratch);
+                    }
+                );
             }
             let left = rig.entries.get_unchecked(written..);
             let ready = left
@@ -131,7 +141,11 @@ unsafe fn run_blocks<K: Instructions, L: Eight, W: Wide, const ROW: usize>(
                 .take_while(|entry| usize::from(entry.joint) < end);
             let ready = ready.count();
             let list = left.get_unchecked(..ready);
-            write_entries::<K, W, ROW>(group, (list, written), scratch);
+            if few {
+                few::write::<K, W>(group, (list, written), scratch);
+            } else {
+                write_entries::<K, W, ROW>(group, (list, written), scratch);
+            }
             written += ready;
         }
     }

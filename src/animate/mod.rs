@@ -9,10 +9,13 @@
 //! - `fetch`, `sample`, `layers`, `quaternion`: read and blend keys, with joints in the lanes.
 //! - `compose`, `palette_lanes`, `write`: after a transpose, with instances in the lanes, turn
 //!   local poses into model poses and palettes.
+//! - `few`: the same for one or two instances.
+//! - `sample_clip`: local poses of one clip, and of one joint.
 //! - `run`: the loop over groups, on one thread or on all. `finish`: palettes of model poses.
 
 mod compose;
 mod fetch;
+mod few;
 mod finish;
 mod group;
 mod kernel;
@@ -23,6 +26,7 @@ mod quaternion;
 mod rig;
 mod run;
 mod sample;
+mod sample_clip;
 mod write;
 
 pub(crate) use group::{PlanSource, Planner, Product, Starts};

@@ -1,7 +1,7 @@
 //! Evaluates a whole batch, group by group, on one thread or on all.
 
 use super::group::{
-    Distinct, GROUP, Group, Instance, PlanSource, Planner, Played, Product, Starts,
+    Distinct, GROUP, Group, Instance, PlanSource, Planner, Played, Product, Starts, in_step,
 };
 use super::kernel;
 use super::poser::{BatchPoser, Scratch};
@@ -55,9 +55,9 @@ impl<S: PlanSource> Job<'_, S> {
         }
     }
 
-    /// The output addresses of a group, and their offset into a line of 64 bytes if all have the
-    /// same. Lanes without an instance write to the spill memory.
-    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
+    /// The output addresses of a group, and their offset into a line of 64 bytes, or 0 if it
+    /// differs. Lanes without an instance write to the spill memory.
+    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], usize) {
         let count = self.count(number);
         let mut out = [std::ptr::null_mut(); GROUP];
         for (lane, out) in out.iter_mut().enumerate().take(count) {
@@ -67,7 +67,7 @@ impl<S: PlanSource> Job<'_, S> {
         let spill = scratch.spill.as_mut_ptr().cast::<u8>();
         out[count..].fill(spill.wrapping_add(phase));
         let same = out.iter().all(|out| out.addr() % LINE_BYTES == phase);
-        (out, same.then_some(phase))
+        (out, if same { phase } else { 0 })
     }
 
     /// Evaluates one group.
@@ -85,11 +85,18 @@ impl<S: PlanSource> Job<'_, S> {
             self.source.plan(self.instance(number, lane), &mut planner);
             *instance = planner.finish();
         }
+        let palette = matches!(self.product, Product::Palette(_));
+        let (count, copies) = if palette && in_step(&played, &instances[..count]) {
+            (1, count)
+        } else {
+            (count, 1)
+        };
         let group = Group {
             clips: Distinct::of(&self.poser.rig.rest, &played),
             played: &played,
             instances,
             count,
+            copies,
             masks: &self.poser.masks,
             product: self.product,
             out,

@@ -1,6 +1,7 @@
 //! Samples the local poses of a group: blends with joints in the lanes, then transposes.
 
 use super::fetch::fetch;
+use super::few::is_few;
 use super::group::{Group, Played, rests};
 use super::layers::{self, Layers};
 use super::poser::Scratch;
@@ -44,7 +45,7 @@ pub(super) unsafe fn sample_block<K: Instructions, L: Eight, W: Wide, const ROW:
     }
 }
 
-/// Transposes the samples of a property, so that instances are in the lanes.
+/// Transposes the samples of a property, so that instances are in the lanes, unless there are few.
 ///
 /// # Safety
 /// As for [`sample_block`].
@@ -54,6 +55,9 @@ unsafe fn transpose<K: Instructions, W: Wide, const ROW: usize>(
     property: Property,
     scratch: &mut Scratch,
 ) {
+    if is_few::<W>(group.count) {
+        return;
+    }
     // SAFETY: the caller guarantees the CPU features. The scratch has rows for all parts.
     unsafe {
         phase!(K, {

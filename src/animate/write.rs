@@ -45,17 +45,12 @@ unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
         };
         // SAFETY: the functions called have the same contract.
         unsafe {
-            if const { W::ROWS_AT_ONCE == 4 }
-                && let Some(phase) = group.phase
-            {
-                if const { E::BY_ROWS } {
-                    phase!(K, chunk.lines::<W, ROW>((list, first), phase));
-                } else {
-                    phase!(K, chunk.fours::<K, W, E, ROW>((list, first), phase));
-                }
+            if const { W::ROWS_AT_ONCE == 4 && E::BY_ROWS } {
+                phase!(K, chunk.lines::<W, ROW>((list, first), group.phase));
+            } else if const { W::ROWS_AT_ONCE == 4 } {
+                phase!(K, chunk.fours::<K, W, E, ROW>((list, first), group.phase));
             } else if const { W::ROWS_AT_ONCE == 2 && E::BY_ROWS } {
-                let phase = group.phase.unwrap_or(0);
-                phase!(K, chunk.pairs::<W, ROW>((list, first), phase));
+                phase!(K, chunk.pairs::<W, ROW>((list, first), group.phase));
             } else {
                 phase!(K, chunk.each::<W, E, ROW>((list, first)));
             }
@@ -141,6 +136,9 @@ impl Chunk {
     }
 
     /// Writes matrices, four rows per store: whole lines, except for the first and the last rows.
+    ///
+    /// If outputs start at different offsets into a line, most stores straddle two lines. On an
+    /// Intel Xeon (Sapphire Rapids), that still takes 0.9 times as long as a store per row.
     #[inline(always)]
     unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
         let start = first * size_of::<Mat3x4>();

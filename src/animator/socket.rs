@@ -58,7 +58,7 @@ impl Animator {
             let mask = sample.mask;
             let mask = mask.and_then(|mask| self.library.set.masks.get(usize::from(mask)));
             Share {
-                value: sample.clip.sample_joint(id, sample.time_s),
+                value: self.poser.sample_joint(sample.clip, id, sample.time_s),
                 weight: sample.weight * mask.map_or(1.0, |mask| mask.weights[joint]),
                 additive: sample.clip.is_additive(),
                 layer: sample.layer,

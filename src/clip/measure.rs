@@ -220,7 +220,7 @@ impl<'a> Measure<'a> {
         let mut made = exact.clone();
         animate_tracks(self.file.curves.tracks(), time_s, 0, &mut exact);
         // The lengths match, so none of this can fail.
-        let _ = clip.sample(time_s, &mut made);
+        let _ = clip.sample_portable(time_s, &mut made);
         let mut models = [(); 2].map(|()| vec![Affine3A::IDENTITY; exact.len()]);
         for (local, model) in [&mut exact, &mut made].into_iter().zip(&mut models) {
             if let Base::Reference(reference) = self.file.base {

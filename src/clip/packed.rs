@@ -349,18 +349,10 @@ impl Clip {
         self.save_measured(&mut Vec::new())
     }
 
-    /// Samples the local pose at `time_s` into `local`, one transform per joint.
+    /// Does the same as [`Self::sample`] without a CPU's vector unit, with the same bits everywhere.
     ///
-    /// `time_s` is clamped to the clip, and NaN counts as 0. All transforms are overwritten. For an
-    /// additive clip, the result is the difference from its reference pose.
-    ///
-    /// This is the portable code that tests compare the batch against. Apart from rounding, both
-    /// give the same result.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `local` does not have one element per
-    /// joint.
-    pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
+    /// Whatever an import makes depends on this, so that it is the same on every CPU.
+    pub(crate) fn sample_portable(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         expect_len("local pose", local.len(), self.rest.len())?;
         let moment = self.timing.moment(time_s);
         for (index, joint) in local.iter_mut().enumerate() {
@@ -368,27 +360,6 @@ impl Clip {
         }
         animate_tracks(&self.kept, moment.time_s, 0, local);
         Ok(())
-    }
-
-    /// Samples the local transform of one joint at `time_s`, as [`Self::sample`] does.
-    ///
-    /// The cost does not depend on the number of joints. Returns the identity if the skeleton does
-    /// not have the joint.
-    #[must_use]
-    pub fn sample_joint(&self, joint: Id<Joint>, time_s: f64) -> Transform {
-        let index = usize::from(joint);
-        if index >= self.rest.len() {
-            return Transform::IDENTITY;
-        }
-        let moment = self.timing.moment(time_s);
-        let mut one = [self.even(&moment, index)];
-        animate_tracks(
-            self.kept_of(index..index + 1),
-            moment.time_s,
-            index,
-            &mut one,
-        );
-        one[0]
     }
 
     /// The same clip with other keys and constants.

@@ -1,7 +1,7 @@
 //! The effect of a clip on lengths: the joints that it turns, and the ranges of its tracks.
 
 use super::curve::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
-use super::packed::{BlockKeys, Clip, Property};
+use super::packed::{Clip, Property};
 use super::weights::WeightKeys;
 use crate::bytes::save_structs;
 use crate::simd::WIDTH;

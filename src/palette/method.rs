@@ -262,7 +262,7 @@ impl ClipForm<'_> {
     /// `local` must hold the rest pose, because curves overwrite only what they drive.
     pub(super) fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         match self {
-            Self::Packed(clip) => clip.sample(time_s, local),
+            Self::Packed(clip) => clip.sample_portable(time_s, local),
             Self::Curves(clip) => clip.sample(time_s, local),
         }
     }

@@ -97,7 +97,7 @@ pub(crate) trait Wide: Lanes {
     /// The number of 4-number rows that are best written at once.
     ///
     /// It is 1, or 2 with [`Self::write8`], or 4 with [`Self::write16`] if that fills whole lines
-    /// of 64 bytes. Stores that straddle two lines cost more than narrow ones.
+    /// of 64 bytes. Stores that straddle two lines cost more than those that fill one.
     const ROWS_AT_ONCE: usize = 1;
 
     /// Does the same as [`Self::write4`] for two rows.

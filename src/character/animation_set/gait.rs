@@ -113,7 +113,8 @@ impl<'a> GaitMeasure<'a> {
         let mut local = self.rest.clone();
         let mut model = vec![Affine3A::IDENTITY; local.len()];
         for sample in 0..SAMPLES {
-            clip.sample(sample as f64 * step_s, &mut local).ok()?;
+            clip.sample_portable(sample as f64 * step_s, &mut local)
+                .ok()?;
             self.character
                 .skeleton()
                 .model_pose(&local, &mut model)

@@ -136,7 +136,7 @@ impl<'a> Poses<'a> {
         let rest = self.character.skeleton().rest_pose();
         let mut local = rest.clone();
         if let Some(clip) = self.character.clips().get(clip) {
-            clip.sample(time_s, &mut local)?;
+            clip.sample_portable(time_s, &mut local)?;
             if clip.is_additive() {
                 let pairs = rest.iter().zip(&mut local);
                 pairs.for_each(|(rest, local)| *local = put_onto(rest, local));
