@@ -55,7 +55,7 @@ pub(super) unsafe fn even<L: Eight, const N: usize>(
 ) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, block and moment. A property that is neither
     // at rest nor moves has its rows among the constants: `push_block` and `folded` add them there,
-    // and `check_blocks` compares those of a loaded clip.
+    // and `load_blocks` does so for a loaded clip.
     unsafe {
         if !info.moves(property) {
             let first = info.rows[property as usize] as usize;
@@ -92,10 +92,11 @@ unsafe fn ends<L: Eight, const N: usize>(
     let first = info.rows[property as usize] as usize;
     // SAFETY:
     // - The `N` rows from `first` on are less than the rows of a frame: `push_block` and `folded`
-    //   number them consecutively, and `check_blocks` compares those of a loaded clip.
+    //   number them consecutively, and `load_blocks` does so for a loaded clip. `Packed::new` has
+    //   as many columns, and `check_rows` compares plain keys.
     // - Both frames exist: the moment is from this clip's timing, and the keys have as many frames
-    //   as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
-    //   `Packed::of_frames` compare the numbers). So each product is at most the length of the
+    //   as that (`fill_keys`, `Packed::new`; for a loaded clip, `load_plain` compares the
+    //   numbers). So each product is at most the length of the
     //   keys.
     // - A row's window starts in its frame or at its end (`PackedRow::lay_out`). From there, `keys`
     //   reads at most 20 bytes, and 32 bytes of padding follow the last frame.

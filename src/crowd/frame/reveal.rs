@@ -40,8 +40,8 @@ impl Frame<'_> {
     /// drawn in the third step, or with the view itself after the reveal. Without late views, and
     /// if the CPU culls, nothing is recorded.
     ///
-    /// If this is not called, the frame lacks these instances, and the next one shows them. If it
-    /// is not submitted, call [`Crowd::abandon_reveal`] before the next frame begins.
+    /// If this is not called, the frame lacks these instances, until a frame calls it. If it is not
+    /// submitted, call [`Crowd::abandon_reveal`] before the next frame begins.
     ///
     /// # Errors
     /// - [`Error::Argument`](crate::Error::Argument) if the frame is not prepared, or revealed

@@ -161,6 +161,12 @@ impl WorkLayout {
         (u64::from(self.totals) * 4, bytes)
     }
 
+    /// The same in the first frame of the buffer. What late views saw before is cleared, too.
+    pub(crate) fn cleared_first(&self) -> (u64, u64) {
+        let bytes = u64::from(self.push.choices_at - self.totals) * 4;
+        (u64::from(self.totals) * 4, bytes)
+    }
+
     /// The first byte of what is cleared before a reveal, and how much that is: the jobs of the
     /// stages animate and skin.
     pub(crate) fn cleared_jobs(&self) -> (u64, u64) {
@@ -219,6 +225,8 @@ impl WorkLayout {
 pub(crate) struct WorkBuffer {
     pub(crate) buffer: Buffer,
     pub(crate) layout: WorkLayout,
+    /// True until a frame is recorded.
+    pub(crate) is_new: bool,
 }
 
 destroy_fields!(WorkBuffer, Gpu<'a>: buffer);
@@ -257,7 +265,11 @@ impl WorkBuffer {
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
         let buffer = Buffer::device_local(gpu, "throng work", bytes, usage)?;
-        Ok(buffer.map(|buffer| Self { buffer, layout }))
+        Ok(buffer.map(|buffer| Self {
+            buffer,
+            layout,
+            is_new: true,
+        }))
     }
 
     /// Copies for growth: what this buffer has that a new one must have, too, with regions from

@@ -23,6 +23,8 @@ impl Frame<'_> {
         step: &CullStep,
         views: u32,
     ) {
+        let work = self.crowd.memory.buffers.work.as_mut();
+        let is_new = work.is_some_and(|work| core::mem::take(&mut work.is_new));
         let (crowd, frame_index) = (&*self.crowd, self.frame_index);
         let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
         let (Some(work), Some(pass), Some(dispatch)) =
@@ -34,7 +36,10 @@ impl Frame<'_> {
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         let to = Access::TRANSFER_WRITE;
         let layout = &work.layout;
-        let (counters, bytes) = layout.cleared();
+        let (counters, bytes) = match is_new {
+            true => layout.cleared_first(),
+            false => layout.cleared(),
+        };
         let (host, _) = buffers.host_source(frame_index, Part::Patches);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers and sets are this crowd's and alive, and the ranges lie in the buffers.
