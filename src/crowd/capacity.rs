@@ -67,8 +67,8 @@ pub struct Capacity {
     /// [`record_reveal`](super::Frame::record_reveal) if these are more.
     ///
     /// Each takes 16/3 bytes. Of a picture that is longer than 2,048 pixels, every second row and
-    /// column counts, or every fourth if that is longer still, and so on. With 0, there are no such
-    /// tests.
+    /// column counts, or every fourth if that is longer still, and so on. With 0, depth is
+    /// refused, and receivers are not tested.
     ///
     /// Set this or [`Self::late_views`] before characters are added. The instances of those that
     /// were added while both were 0 are tested by their spheres, and so hidden less often than by

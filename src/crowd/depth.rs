@@ -121,6 +121,14 @@ impl Depth {
         expect("Depth::samples", one, "must be one number of samples")?;
         let why = "must be a format with depth";
         expect("Depth::format", self.half_step().is_some(), why)?;
+        let fits = view
+            .has_reversed_depth()
+            .is_none_or(|reversed| reversed == self.reversed_z);
+        let why = match self.reversed_z {
+            true => "is set, but depth of the view grows with distance",
+            false => "is not set, but depth of the view shrinks with distance",
+        };
+        expect("Depth::reversed_z", fits, why)?;
         expect_in("Depth::margin_m", self.margin_m, 0.0, f32::MAX)?;
         let why = "must be a power of two, up to 32,768";
         let fits = self.texel_px.is_power_of_two() && self.texel_px <= 1 << 15;

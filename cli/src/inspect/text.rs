@@ -192,17 +192,18 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
         }
         row.extend(
             far.iter()
-                .map(|(at, _)| format!("level of detail {at} alone")),
+                .map(|(at, _)| format!("level of detail {} alone", at + 1)),
         );
         row
     };
     model.primitives().iter().enumerate().map(row).collect()
 }
 
-/// The coarser levels of detail, and the distances from which they are used.
+/// The coarser levels of detail, and the distances from which they are used. The full level has the
+/// number 0.
 fn levels(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, level): (usize, LevelInfo)| {
-        let mut row = vec![index.to_string()];
+        let mut row = vec![(index + 1).to_string()];
         row.extend(counted(level.triangles, "triangle"));
         row.extend(counted(level.vertices, "vertex"));
         row.push(format!("error {:.1} mm", level.error_m * 1000.0));

@@ -11,7 +11,7 @@ use throng::{Capacity, Depth, Spawn, Stages, View, builtin};
 /// The text of a row, a change to valid depth, and the words of the error.
 type Row = (&'static str, fn(&mut Depth), &'static str);
 
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 14] = [
     ("view", |it| it.view = 2, "depth 1: Depth::view…"),
     ("eye", |it| it.eye = 1, "depth 1: Depth::eye…"),
     ("same", |it| it.view = 0, "depth 1: Depth::eye…earlier…"),
@@ -59,6 +59,11 @@ const ROWS: [Row; 13] = [
         "start",
         |it| it.texel_px = 2,
         "depth 1: Depth::texel_px…starts…",
+    ),
+    (
+        "direction",
+        |it| it.reversed_z = true,
+        "depth 1: Depth::reversed_z…grows with distance…",
     ),
     (
         "margin",

@@ -374,12 +374,14 @@ impl World {
         }
         self.seen[0] += u64::from(side == 1);
         for (view, sides) in pictures.iter().enumerate() {
-            let what = &shot.views[shot.first + view];
-            assert!(
-                sides[0] == sides[side],
-                "view {view} of {}, crowd {side}: {what:?}",
-                shot.views.len()
-            );
+            if sides[0] != sides[side] {
+                let what = &shot.views[shot.first + view];
+                let count = shot.views.len();
+                panic!(
+                    "view {view} of {count}, crowd {side}: {what:?}\n{}",
+                    difference(&sides[0], &sides[side])
+                );
+            }
         }
     }
 
@@ -394,6 +396,23 @@ impl World {
         }
         self.walls.destroy(&setup.context);
     }
+}
+
+/// Where pictures differ.
+fn difference(a: &Pixels, b: &Pixels) -> String {
+    let colors = a.0.as_chunks::<4>().0.iter().zip(b.0.as_chunks::<4>().0);
+    let colors = colors.filter(|(a, b)| a != b).count();
+    let [a_depths, b_depths] = [a, b].map(|it| it.1.iter().flatten());
+    let depths = a_depths.zip(b_depths).filter(|(a, b)| a != b).count();
+    let [a, b] = [a, b].map(|it| it.2.iter().flat_map(|bytes| bytes.as_chunks::<4>().0));
+    let motion = a
+        .zip(b)
+        .map(|(a, b)| (f32::from_le_bytes(*a), f32::from_le_bytes(*b)));
+    let motion: Vec<(f32, f32)> = motion.filter(|(a, b)| a != b).collect();
+    let most = motion.iter().map(|(a, b)| (a - b).abs());
+    let most = most.fold(0.0, f32::max);
+    let numbers = motion.len();
+    format!("{colors} colours, {depths} depths, {numbers} numbers of motion by up to {most}")
 }
 
 fn begin(reversed_z: bool) -> Begin {
