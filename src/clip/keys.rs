@@ -153,8 +153,8 @@ impl PackedRow {
 }
 
 impl Packed {
-    /// Packs the columns `[row][lane]`. `None` if the fields of a row do not fit into a window, or keys
-    /// are not exact.
+    /// Packs the columns `[row][lane]`. `None` if the fields of a row do not fit into a window, or
+    /// keys are not exact.
     pub(super) fn new(columns: &[[Column; WIDTH]], frames: usize) -> Option<Self> {
         let (mut rows, mut windows, mut bits) = (Vec::new(), Vec::new(), 0);
         for columns in columns {

@@ -10,8 +10,8 @@
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames` and
 //!   `quantise`.
 //! - `probes`, `tested_times`: the points and times at which errors are measured.
-//! - `measure`, `compare`, `steps`: the error of a packed clip there, and the steps of keys that stay
-//!   below the bound.
+//! - `measure`, `compare`, `steps`: the error of a packed clip there, and the steps of keys that
+//!   stay below the bound.
 //! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `reach`: the ranges of a clip's values.
 //! - `to_curves`: packed clips as curves again.

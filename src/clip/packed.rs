@@ -121,10 +121,10 @@ pub struct ClipReport {
     pub weight_error: f32,
 }
 
-/// Where the bytes of a saved [`Clip`] go. Their sum is [`ClipReport::bytes`].
+/// The parts of a saved [`Clip`] in bytes. Their sum is [`ClipReport::bytes`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClipSizes {
-    /// What moves, and in which steps.
+    /// Flags of what moves, and steps.
     pub tables: usize,
     /// Values that do not change.
     pub constants: usize,
@@ -335,7 +335,7 @@ impl Clip {
         &self.report
     }
 
-    /// Where the bytes of the saved clip go.
+    /// The sizes of the parts of the saved clip.
     ///
     /// ```
     /// let mannequin = throng::builtin::mannequin()?.character;
@@ -349,7 +349,8 @@ impl Clip {
         self.save_measured(&mut Vec::new())
     }
 
-    /// Does the same as [`Self::sample`] without a CPU's vector unit, with the same bits everywhere.
+    /// Does the same as [`Self::sample`] without a CPU's vector unit, with the same bits on all of
+    /// them.
     ///
     /// Whatever an import makes depends on this, so that it is the same on every CPU.
     pub(crate) fn sample_portable(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {

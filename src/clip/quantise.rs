@@ -1,4 +1,5 @@
-//! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close together.
+//! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close
+//! together.
 
 use super::keys::{Column, Packed, Step};
 use super::packed::{Block, BlockKeys, Clip, Property, components};

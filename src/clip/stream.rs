@@ -118,7 +118,8 @@ impl BitWriter {
     }
 }
 
-/// What predictors leave of all values but the first, with the sign in the lowest bit.
+/// The differences of all values but the first from their predictions, with the sign in the lowest
+/// bit.
 fn left(values: &[i32], order: u32) -> Vec<u32> {
     let all = (1..values.len()).map(|at| folded(values[at] - predicted(&values[..at], order)));
     all.collect()

@@ -398,7 +398,7 @@ impl World {
     }
 }
 
-/// Where pictures differ.
+/// The number of differences between pictures.
 fn difference(a: &Pixels, b: &Pixels) -> String {
     let colors = a.0.as_chunks::<4>().0.iter().zip(b.0.as_chunks::<4>().0);
     let colors = colors.filter(|(a, b)| a != b).count();
