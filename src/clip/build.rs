@@ -114,7 +114,11 @@ fn joints(
         if let Some(worst) = worst {
             let clip = stored(
                 (clip, worst),
-                (raw, &kept, &|kept| sampled(kept).clip),
+                &Sampled {
+                    raw,
+                    kept: &kept,
+                    clip: &|kept| sampled(kept).clip,
+                },
                 measure,
                 &mut times,
                 options.quantise,
@@ -143,7 +147,11 @@ fn joints(
             let mut times = measure.times(&clip);
             return stored(
                 (clip, worst),
-                (raw, &kept, &sampled),
+                &Sampled {
+                    raw,
+                    kept: &kept,
+                    clip: &sampled,
+                },
                 measure,
                 &mut times,
                 options.quantise,
@@ -248,19 +256,27 @@ fn round_kept(clip: &mut Clip, model: &Model, bound_m: f32) {
     }
 }
 
+/// The curves that a clip is sampled from.
+struct Sampled<'a> {
+    raw: &'a CurveClip,
+    /// For each track, true if it is kept as a curve.
+    kept: &'a [bool],
+    /// The clip, if these tracks are kept.
+    clip: &'a dyn Fn(&[bool]) -> Clip,
+}
+
 /// Stores the clip as requested. Keys are packed if that is possible and saves space.
 ///
-/// Tracks of joints that no packing holds within the bound are kept as curves. `sampled` makes the
-/// clip with those that are marked.
+/// Tracks of joints that no packing holds within the bound are kept as curves.
 fn stored(
     (plain, worst): (Clip, Worst),
-    (raw, kept, sampled): (&CurveClip, &[bool], &dyn Fn(&[bool]) -> Clip),
+    from: &Sampled<'_>,
     measure: &Measure<'_>,
     times: &mut Times,
     quantise: bool,
 ) -> Clip {
     let plain = reported(plain, &worst);
-    let mut kept = kept.to_vec();
+    let mut kept = from.kept.to_vec();
     let mut fewer: Option<Clip> = None;
     for _ in 0..if quantise { ATTEMPTS } else { 0 } {
         match search(fewer.as_ref().unwrap_or(&plain), measure, times) {
@@ -273,11 +289,11 @@ fn stored(
             }
             Err(blamed) => {
                 let before = kept.clone();
-                keep(raw, &blamed, &mut kept);
+                keep(from.raw, &blamed, &mut kept);
                 if kept == before {
                     break;
                 }
-                fewer = Some(sampled(&kept));
+                fewer = Some((from.clip)(&kept));
             }
         }
     }

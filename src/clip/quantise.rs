@@ -157,9 +157,10 @@ impl Part {
     pub(super) fn step(&self, tolerance: f32) -> Option<Step> {
         let most = 2.0 * tolerance;
         let greatest = self.spans.iter().map(Span::greatest).fold(0.0, f32::max);
-        let moves = |span: &Span| !(span.length() <= most);
+        // NaN is not within anything.
+        let stays = |span: &Span| span.length() <= most;
         let spans = &self.spans[..self.property.len()];
-        spans.iter().any(moves).then(|| Step::new(most, greatest))
+        (!spans.iter().all(stays)).then(|| Step::new(most, greatest))
     }
 
     /// About the number of bits of a frame's keys.
