@@ -98,6 +98,7 @@ impl PackedRow {
     }
 
     /// The number of bits in each lane's field.
+    /// The number of bits in each lane's field.
     #[cfg(feature = "vulkan")]
     pub(crate) fn widths(&self) -> [u8; WIDTH] {
         self.mask.map(|mask| mask.count_ones() as u8)

@@ -3,6 +3,7 @@
 use super::curves::{apart, exact, local, model, points, scale};
 use crate::models::{Model, mannequin, models};
 use crate::reference::rng::Rng;
+use crate::reference::sweep::is_thorough;
 use throng::Id;
 use throng::clip::{Clip, ClipOptions, CurveClip, Track, TrackValues};
 use throng::skeleton::Transform;
@@ -195,6 +196,42 @@ fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
             // A curve that packing cannot follow is kept in `f32`.
             let allowed = f64::from(error_m).max(3e-6);
             assert!(off <= allowed * 1.02, "{error_m}: {off}");
+        }
+    }
+}
+
+/// A search that is not exhaustive may miss the best steps: 1 % is three times what it was off in
+/// clips of five published models. Random curves are not tested: with a tight bound they are kept as
+/// curves, which can be smaller than the keys that a loose one allows.
+#[test]
+fn looser_bounds_take_no_more_bytes() {
+    let known = models()
+        .iter()
+        .filter(|entry| !entry.name.starts_with("random"));
+    for entry in known {
+        let (name, character) = (&entry.name, &entry.character);
+        let count = if is_thorough() { usize::MAX } else { 3 };
+        for raw in character.curves().iter().take(count) {
+            let mut before = usize::MAX;
+            for step in 0..11 {
+                let error_m = 5e-6 * f64::from(1 << step) * scale(character);
+                let options = ClipOptions {
+                    error_m: Some(error_m as f32),
+                    ..ClipOptions::default()
+                };
+                let clip = Clip::new(character, raw, &options).unwrap();
+                let (bytes, sizes) = (clip.report().bytes, clip.sizes());
+                let most = before.saturating_add(before / 100);
+                assert!(
+                    bytes <= most,
+                    "{name} {}, {error_m}: {bytes} of {before}",
+                    raw.name()
+                );
+                let parts = [sizes.tables, sizes.constants, sizes.keys];
+                let others = [sizes.curves, sizes.weights, sizes.others];
+                assert_eq!(parts.iter().chain(&others).sum::<usize>(), bytes);
+                before = bytes.min(before);
+            }
         }
     }
 }
