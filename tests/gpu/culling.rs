@@ -388,8 +388,8 @@ fn a_view_keeps_to_its_triangles() {
             let (picture, stats) = stage.look(setup, &view, false);
             assert!(stats.triangles <= u64::from(most));
             assert_eq!(stats.shown, free.shown);
-            // Levels are few, so the same factor may do for fewer triangles.
-            assert!(stats.error_factor > 1.0 && stats.error_factor >= before.error_factor);
+            // Levels are few, and keep a margin, so a smaller factor may do for fewer triangles.
+            assert!(stats.error_factor > 1.0 && stats.triangles <= before.triangles);
             assert!(covered(&picture) > 50);
             // The levels keep a margin, so they may settle for a frame.
             let [_, second, third] = [(); 3].map(|()| stage.look(setup, &view, false));
