@@ -119,7 +119,10 @@ fn what_no_even_sampling_follows_is_kept() {
     assert_eq!(clip.report().kept_tracks, 1, "{:?}", clip.report());
     for time_s in [0.49, 0.5, 0.500_05, 0.500_1, 0.51, 1.9] {
         let [exact, got] = locals(&character, &raw, &clip, time_s);
-        assert_eq!(exact[1], got[1], "at {time_s}");
+        // Keys are rounded to an eighth of the bound, which is 1e-4 for a character of 1.8 m.
+        let off = exact[1].iter().zip(got[1]).map(|(a, b)| (a - b).abs());
+        let off = off.fold(0.0, f32::max);
+        assert!(off <= 4e-6, "{off} at {time_s}");
     }
 }
 
