@@ -64,6 +64,8 @@ impl World {
         let mask = [1, 2, 3, u32::MAX][self.rng.below(4)];
         let (visible, part) = (self.rng.chance(2), ["front", "back"][self.rng.below(2)]);
         let parent = self.members[self.rng.below(count)].id;
+        // No two at one place: which of them is seen there depends on the order of draws.
+        let beside = Affine3A::from_translation(self.rng.vector(-0.2, 0.2));
         let attaches =
             operation == 8 && kind == 1 && self.crowds[0].live(parent).character() == self.kinds[0];
         if operation == 1 && self.rng.chance(2) {
@@ -88,7 +90,7 @@ impl World {
                 6 => it.set_view_mask(mask),
                 7 if kind == 1 => it.set_part_visible(part, visible).unwrap(),
                 8 if attaches => {
-                    let hand = Attachment::new(parent, "RightHand");
+                    let hand = Attachment::new(parent, "RightHand").at(beside);
                     it.attach_to(hand).unwrap();
                 }
                 9 if kind == 0 => it.play(Play::new(clip).fade_s(fade_s)).unwrap(),
