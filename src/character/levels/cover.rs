@@ -5,6 +5,7 @@ use super::whole::Whole;
 use crate::error::Result;
 use glam::{Mat3A, Vec2, Vec3A, Vec3Swizzles as _};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The most poses that are seen.
 const POSES: usize = 16;
@@ -104,27 +105,40 @@ fn covered(flat: &[Vec2], indices: &[u32]) -> u64 {
     let mut pixels = vec![0_u64; words * height];
     for triangle in indices.as_chunks::<3>().0 {
         let corners = triangle.map(|index| flat[index as usize] - least);
-        let [a, b, c] = corners;
-        let low = a.y.min(b.y).min(c.y) - 0.5;
-        let high = (a.y.max(b.y).max(c.y) - 0.5).min(height as f32 - 1.0);
-        for y in low.ceil().max(0.0) as usize..(high.floor() + 1.0).max(0.0) as usize {
-            let middle = y as f32 + 0.5;
-            let (mut first, mut last) = (f32::INFINITY, f32::NEG_INFINITY);
-            for (from, to) in [(a, b), (b, c), (c, a)] {
-                if (from.y <= middle) != (to.y <= middle) {
-                    let part = (middle - from.y) / (to.y - from.y);
-                    let x = from.x + (to.x - from.x) * part;
-                    (first, last) = (first.min(x), last.max(x));
-                }
-            }
-            let start = (first - 0.5).ceil().max(0.0) as usize;
-            let end = ((last - 0.5).floor() + 1.0).clamp(0.0, width as f32) as usize;
-            let row = &mut pixels[y * words..(y + 1) * words];
-            fill(row, start, end);
+        for (y, span) in spans(corners, [width, height]) {
+            fill(
+                &mut pixels[y * words..(y + 1) * words],
+                span.start,
+                span.end,
+            );
         }
     }
     let ones = pixels.iter().map(|word| u64::from(word.count_ones()));
     ones.sum()
+}
+
+/// For each row of pixels, those whose centres are inside of a triangle.
+pub(super) fn spans(
+    [a, b, c]: [Vec2; 3],
+    [width, height]: [usize; 2],
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let low = a.y.min(b.y).min(c.y) - 0.5;
+    let high = (a.y.max(b.y).max(c.y) - 0.5).min(height as f32 - 1.0);
+    let rows = low.ceil().max(0.0) as usize..(high.floor() + 1.0).max(0.0) as usize;
+    rows.map(move |y| {
+        let middle = y as f32 + 0.5;
+        let (mut first, mut last) = (f32::INFINITY, f32::NEG_INFINITY);
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            if (from.y <= middle) != (to.y <= middle) {
+                let part = (middle - from.y) / (to.y - from.y);
+                let x = from.x + (to.x - from.x) * part;
+                (first, last) = (first.min(x), last.max(x));
+            }
+        }
+        let start = (first - 0.5).ceil().max(0.0) as usize;
+        let end = ((last - 0.5).floor() + 1.0).clamp(0.0, width as f32) as usize;
+        (y, start..end)
+    })
 }
 
 /// Sets the bits from `start` to `end`.

@@ -28,6 +28,10 @@ const INDICES_OF_SMALL: usize = 1024;
 /// The most vertices of one group that corners are replaced with.
 const MOST_ALIKE: usize = 64;
 
+/// The weight of vertex colours: a difference of 1 counts as an offset by this part of the
+/// character's size.
+const COLOR_WEIGHT: f32 = 0.2;
+
 /// The settings of the simplifier for one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
@@ -50,7 +54,8 @@ pub(super) struct Prepared<'a> {
     weights: Vec<f32>,
     influences: usize,
     importance: Vec<f32>,
-    /// For each morph target, the offsets of all vertices, in character space.
+    /// For each morph target, the offsets of all vertices, in character space. Then their colours
+    /// as offsets, if they have any.
     shapes: Vec<Vec<[f32; 3]>>,
     /// Vertices that differ in normals, tangents and colours alone, at most [`MOST_ALIKE`] of each.
     alike: Vec<Vec<u32>>,
@@ -68,7 +73,8 @@ impl<'a> Prepared<'a> {
             let own = whole.vertices(number);
             let own = &positions[own.start as usize..own.end as usize];
             let own = own.iter().map(|position| position.to_array());
-            Self::new(primitive, &Deltas::new(primitive), own.collect(), &palette)
+            let deltas = Deltas::new(primitive);
+            Self::new(primitive, &deltas, own.collect(), &palette, whole.size())
         });
         Ok(all.collect())
     }
@@ -78,6 +84,7 @@ impl<'a> Prepared<'a> {
         deltas: &Deltas,
         positions: Vec<[f32; 3]>,
         palette: &[Affine3A],
+        size: f32,
     ) -> Self {
         let count = primitive.vertex_count();
         // The simplifier takes four or eight. Others hardly matter, because the strongest come
@@ -110,6 +117,11 @@ impl<'a> Prepared<'a> {
             for (target, offset) in posed.offsets(vertex) {
                 shapes[target][vertex as usize] = offset.to_array();
             }
+        }
+        if !primitive.colors.is_empty() {
+            let channels = |color: &[f32; 4]| [color[0], color[1], color[2]];
+            let offset = |color| channels(color).map(|channel| channel * COLOR_WEIGHT * size);
+            shapes.push(primitive.colors.iter().map(offset).collect());
         }
         let (alike, group_of) = alike(primitive);
         Self {

@@ -14,7 +14,7 @@
 //! - `fit`: vertices move to where they fit all poses.
 //! - `reduce`: edges collapse one by one.
 //! - `maker`: the best mesh for each number of triangles.
-//! - `paint`: its colours and its material.
+//! - `paint`, `seen`: its colours and its material, from what is seen of the surface.
 
 mod fit;
 mod maker;
@@ -23,6 +23,7 @@ mod paint;
 mod posing;
 mod reduce;
 mod remesh;
+mod seen;
 mod source;
 mod track;
 

@@ -3,18 +3,26 @@
 use super::maker::Maker;
 use super::mesh::FarMesh;
 use super::posing::Posing;
+use super::seen::seen;
 use crate::character::asset::Character;
 use crate::character::levels::surface::{Surface, SurfacePoint};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef, Wrap};
 use glam::{Vec2, Vec3, Vec4};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// The look of a character's surface at points of its triangles.
+/// The number of steps towards the colours that fit best.
+const SHARPENED: usize = 8;
+
+/// The look of a character's surface where it is seen from outside.
 pub(in crate::character::levels) struct Painter<'a> {
     character: &'a Character,
     posing: &'a Posing<'a>,
     /// The texels of the images, sRGB encoded.
     texels: Vec<Cow<'a, [u8]>>,
+    /// The material of primitives that have none.
+    plain: Material,
+    /// Those that are seen from outside, each as large as the others.
     spots: Vec<Spot>,
 }
 
@@ -27,8 +35,8 @@ struct Spot {
     metallic: f32,
     roughness: f32,
     unlit: bool,
-    /// In square metres, 0 where the surface is cut out.
-    area: f32,
+    /// False where the surface is cut out, or clearer than half.
+    is_shown: bool,
 }
 
 impl<'a> Painter<'a> {
@@ -41,25 +49,38 @@ impl<'a> Painter<'a> {
             character,
             posing: &maker.posing,
             texels: texels.collect(),
+            plain: Material::default(),
             spots: Vec::new(),
         };
-        let rest = &painter.posing.rest;
-        for corners in painter.posing.indices.as_chunks::<3>().0 {
-            let [a, b, c] = corners.map(|corner| rest[corner as usize]);
-            // The centre counts as much as the corners.
-            let area = (b - a).cross(c - a).length() / 12.0;
-            let [.., center] = SurfacePoint::within(*corners);
-            let corners = corners.map(SurfacePoint::vertex);
-            let spots = corners.into_iter().chain([center]);
-            let spots = spots.map(|point| painter.spot(point, area));
-            let spots: Vec<Spot> = spots.collect();
-            painter.spots.extend(spots);
-        }
+        let Posing {
+            rest,
+            indices,
+            size,
+            ..
+        } = painter.posing;
+        let points = seen(rest, indices, *size, |point, front| {
+            painter.shows(point, front)
+        });
+        let spots = points.iter().map(|point| painter.spot(point));
+        painter.spots = spots.collect();
         painter
     }
 
+    /// True if a point is seen. Of blended materials, what is more opaque than clear is seen.
+    fn shows(&self, point: &SurfacePoint, is_front: bool) -> bool {
+        let material = self.material_of(point);
+        (is_front || material.double_sided)
+            && (material.alpha == AlphaMode::Opaque || self.spot(point).is_shown)
+    }
+
+    fn material_of(&self, point: &SurfacePoint) -> &Material {
+        let (primitive, _) = self.posing.whole.source(point.corners[0]);
+        let material = self.character.materials().get(primitive.material as usize);
+        material.unwrap_or(&self.plain)
+    }
+
     /// The look of a point of a triangle.
-    fn spot(&self, point: SurfacePoint, area: f32) -> Spot {
+    fn spot(&self, point: &SurfacePoint) -> Spot {
         let (primitive, own) = self.posing.whole.source(point.corners[0]);
         let first = point.corners[0] - own;
         let parts = || {
@@ -67,9 +88,7 @@ impl<'a> Painter<'a> {
                 .parts()
                 .map(|(corner, weight)| ((corner - first) as usize, weight))
         };
-        let white = Material::default();
-        let material = self.character.materials().get(primitive.material as usize);
-        let material = material.unwrap_or(&white);
+        let material = self.material_of(point);
         let uv = |set: u32| {
             mean(
                 if set == 0 {
@@ -96,21 +115,21 @@ impl<'a> Painter<'a> {
         };
         let base = Vec4::from(material.base_color) * linear(sample(&material.base_color_texture));
         let color = base * painted;
-        let shown = match material.alpha {
-            AlphaMode::Opaque => 1.0,
-            AlphaMode::Mask { cutoff } => f32::from(u8::from(color.w >= cutoff)),
-            AlphaMode::Blend => color.w,
+        let is_shown = match material.alpha {
+            AlphaMode::Opaque => true,
+            AlphaMode::Mask { cutoff } => color.w >= cutoff,
+            AlphaMode::Blend => color.w >= 0.5,
         };
         let surface = sample(&material.metallic_roughness_texture);
         let emitted = linear(sample(&material.emissive_texture)).truncate();
         Spot {
-            point,
+            point: *point,
             color: color.with_w(tint),
             emissive: Vec3::from(material.emissive) * emitted,
             metallic: material.metallic * surface.z,
             roughness: material.roughness * surface.y,
             unlit: material.unlit,
-            area: area * shown,
+            is_shown,
         }
     }
 
@@ -142,35 +161,52 @@ impl<'a> Painter<'a> {
         let positions = mesh.posed(&self.posing.palettes[0]);
         let surface = Surface::new(&positions, &mesh.indices);
         let rest = &self.posing.rest;
-        let (mean, _) = self.means();
-        // Where nothing is near, the mean colour of the character.
-        let least = 1e-6 * self.spots.iter().map(|spot| spot.area).sum::<f32>();
-        let mut sums = vec![(mean * least, least); positions.len()];
-        for spot in self.spots.iter().filter(|spot| spot.area > 0.0) {
+        let nearest = |spot: &Spot| {
             let at = spot.point.of(rest);
             let cost = |point: &SurfacePoint, _| point.of(&positions).distance_squared(at);
-            let nearest = surface.nearest(&positions, at, cost);
-            for (corner, weight) in nearest.iter().flat_map(|(nearest, _)| nearest.parts()) {
-                let (sum, areas) = &mut sums[corner as usize];
-                *sum += spot.color * (spot.area * weight);
-                *areas += spot.area * weight;
+            surface
+                .nearest(&positions, at, cost)
+                .map(|(nearest, _)| nearest)
+        };
+        let nearest: Vec<Option<SurfacePoint>> = self.spots.par_iter().map(nearest).collect();
+        let of = |colors: &[Vec4], point: &SurfacePoint| {
+            let parts = point.parts();
+            parts.fold(Vec4::ZERO, |sum, (corner, weight)| {
+                sum + colors[corner as usize] * weight
+            })
+        };
+        let all = || self.spots.iter().map(|spot| spot.color);
+        let (least, most) = (
+            all().fold(Vec4::INFINITY, Vec4::min),
+            all().fold(Vec4::ZERO, Vec4::max),
+        );
+        // Where nothing is near, the mean colour of the character.
+        let mut colors = vec![self.means().0; positions.len()];
+        for _ in 0..SHARPENED {
+            let mut sums = vec![(Vec4::ZERO, 1e-6); positions.len()];
+            for (spot, nearest) in self.spots.iter().zip(&nearest) {
+                if let Some(nearest) = nearest {
+                    let off = spot.color - of(&colors, nearest);
+                    for (corner, weight) in nearest.parts() {
+                        let (sum, weights) = &mut sums[corner as usize];
+                        *sum += off * weight;
+                        *weights += weight;
+                    }
+                }
+            }
+            for (color, (sum, weights)) in colors.iter_mut().zip(sums) {
+                *color = (*color + sum / weights).max(least).min(most);
             }
         }
-        let color = |(sum, areas): (Vec4, f32)| (sum / areas.max(f32::MIN_POSITIVE)).to_array();
-        sums.into_iter().map(color).collect()
+        colors.into_iter().map(|color| color.to_array()).collect()
     }
 
     /// The mean colour, and one material for all far meshes.
     fn means(&self) -> (Vec4, Material) {
-        let all = || self.spots.iter();
-        let areas = all()
-            .map(|spot| spot.area)
-            .sum::<f32>()
-            .max(f32::MIN_POSITIVE);
-        let mean =
-            |of: &dyn Fn(&Spot) -> f32| all().map(|spot| of(spot) * spot.area).sum::<f32>() / areas;
-        let color = all().map(|spot| spot.color * spot.area).sum::<Vec4>() / areas;
-        let emissive = all().map(|spot| spot.emissive * spot.area).sum::<Vec3>() / areas;
+        let count = self.spots.len().max(1) as f32;
+        let mean = |of: &dyn Fn(&Spot) -> f32| self.spots.iter().map(of).sum::<f32>() / count;
+        let color = self.spots.iter().map(|spot| spot.color).sum::<Vec4>() / count;
+        let emissive = self.spots.iter().map(|spot| spot.emissive).sum::<Vec3>() / count;
         let material = Material {
             name: "far".into(),
             metallic: mean(&|spot| spot.metallic),
