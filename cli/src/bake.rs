@@ -4,6 +4,7 @@ use crate::clips::{Extended, More};
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load_source, positive};
 use crate::report::{self, Report};
+use crate::table::section;
 use crate::words::{bytes, grouped, millimetres, note, plural, shown, title};
 use crate::{output, progress};
 use clap::ValueEnum;
@@ -165,7 +166,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     tell(&character, &args.output, size, out)?;
     let [before, shaded] = [geometry.file_shaded_vertices, geometry.shaded_vertices];
-    Ok(writeln!(
+    writeln!(
         out,
         "  {:.3} shaded vertices per vertex ({:.3} in the file's order), {} merged, {} of a group of \
          instances",
@@ -173,7 +174,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         report::per_vertex(before, &geometry),
         plural(geometry.merged_vertices as usize, "vertex"),
         plural(geometry.draws, "draw")
-    )?)
+    )?;
+    list(&character, out)
+}
+
+/// Lists the sizes of all clips.
+pub(crate) fn list(character: &Character, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = character.clips().iter().map(|clip| {
+        let mut row = vec![title(clip.name())];
+        row.extend(report::size_cells(clip));
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    Ok(write!(out, "{}", section("Clips", &rows))?)
 }
 
 /// The joint, the vertex if it is one, and the time of a clip's largest error.

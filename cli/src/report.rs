@@ -1,6 +1,7 @@
 //! The report of a subcommand that writes a file: as text, as JSON, or none.
 
 use crate::failure::Failure;
+use crate::table::counted;
 use crate::words::json_text;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -34,6 +35,8 @@ pub(crate) fn of_file(path: &Path, bytes: u64, character: &Character) -> Value {
             "name": clip.name(),
             "duration_s": clip.duration_s(),
             "bytes": clip.report().bytes,
+            "sizes": sizes(clip),
+            "ratio_at_own_rate": ratio_at_own_rate(clip),
             "error_m": clip.report().error_m,
             "error_joint": clip.report().error_joint.0,
         })
@@ -50,6 +53,39 @@ pub(crate) fn of_file(path: &Path, bytes: u64, character: &Character) -> Value {
         "images": character.images().len(),
         "clips": character.clips().iter().map(clip).collect::<Vec<_>>(),
     })
+}
+
+/// The parts of a saved clip in bytes.
+pub(crate) fn sizes(clip: &Clip) -> Value {
+    let sizes = clip.sizes();
+    json!({
+        "tables": sizes.tables,
+        "constants": sizes.constants,
+        "keys": sizes.keys,
+        "curves": sizes.curves,
+        "weights": sizes.weights,
+        "others": sizes.others,
+    })
+}
+
+/// The size of 32-bit transforms at the clip's own rate over its size.
+pub(crate) fn ratio_at_own_rate(clip: &Clip) -> f64 {
+    let report = clip.report();
+    // The reports of a saved character may be altered.
+    report.frames as f64 * (clip.joints() * 40) as f64 / report.bytes.max(1) as f64
+}
+
+/// The size of a saved clip and of its parts, as cells of a table.
+pub(crate) fn size_cells(clip: &Clip) -> Vec<String> {
+    let (report, sizes) = (clip.report(), clip.sizes());
+    let mut cells: Vec<String> = counted(report.bytes, "byte").into();
+    cells.push(format!(
+        "(tables {}, constants {}, keys {}, curves {})",
+        sizes.tables, sizes.constants, sizes.keys, sizes.curves
+    ));
+    let [ratio, own] = [report.ratio(), ratio_at_own_rate(clip)];
+    cells.push(format!("ratio {ratio:.1}, at own rate {own:.1}"));
+    cells
 }
 
 /// The vertices that were merged, and how well triangles and vertices are ordered.

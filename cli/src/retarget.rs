@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     if args.report.quiet {
         return Ok(());
     }
-    bake::tell(&added.character, &args.output, size, out)
+    bake::tell(&added.character, &args.output, size, out)?;
+    bake::list(&added.character, out)
 }
 
 fn document(args: &Args, onto: &Imported, added: &Added, size: u64) -> Value {

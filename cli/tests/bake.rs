@@ -138,6 +138,9 @@ fn clips_of_other_files_are_added() {
     for part in [" mm, at vertex ", ", joint ", " s of clip "] {
         assert!(worst.contains(part), "{worst}");
     }
+    // The parts of each clip, and its size against 32-bit transforms.
+    let parts = |line: &&str| line.contains("(tables ") && line.contains(", at own rate ");
+    assert_eq!(ran.out.lines().filter(parts).count(), 12, "{}", ran.out);
     assert_eq!(names[4..6], ["Idle (2)", "Walk (2)"]);
     assert_eq!(names[8..9], ["Idle (3)"]);
     assert!(

@@ -92,7 +92,7 @@ fn joint(joint: &Joint) -> Value {
 }
 
 fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
-    let (id, report, sizes) = (Id::new(index as u16), clip.report(), clip.sizes());
+    let (id, report) = (Id::new(index as u16), clip.report());
     let events = model.events(id);
     let events = events.map(|(name, time_s)| json!({ "name": name, "time_s": time_s }));
     json!({
@@ -105,17 +105,10 @@ fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
             false => "none",
         },
         "bytes": report.bytes,
-        "sizes": json!({
-            "tables": sizes.tables,
-            "constants": sizes.constants,
-            "keys": sizes.keys,
-            "curves": sizes.curves,
-            "weights": sizes.weights,
-            "others": sizes.others,
-        }),
+        "sizes": report::sizes(clip),
         "memory_bytes": report.memory_bytes,
         "ratio": report.ratio(),
-        "ratio_at_own_rate": (report.frames * clip.joints() * 40) as f64 / report.bytes as f64,
+        "ratio_at_own_rate": report::ratio_at_own_rate(clip),
         "error_m": report.error_m,
         "error_joint": report.error_joint.0,
         "error_time_s": report.error_time_s,

@@ -104,13 +104,7 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
             1 => "no motion of joints".into(),
             _ => format!("at {:.4} Hz", report.rate_hz),
         });
-        row.extend(counted(report.bytes, "byte"));
-        let sizes = clip.sizes();
-        row.push(format!(
-            "(tables {}, constants {}, keys {}, curves {})",
-            sizes.tables, sizes.constants, sizes.keys, sizes.curves
-        ));
-        row.push(format!("ratio {:.1}", report.ratio()));
+        row.extend(report::size_cells(clip));
         row.push(format!("error {:.4} mm", report.error_m * 1000.0));
         row.push(match report.vertex_error {
             Some(at) => format!(
