@@ -67,10 +67,11 @@ fn reason(error: meshoptimizer_rs::Error) -> &'static str {
 ///
 /// The larger weight is often better for fine levels, the smaller one for coarse levels. Few
 /// triangles cannot keep the seams.
-const SETTINGS: [Setting; 3] = {
+const SETTINGS: [Setting; 5] = {
     let seams = Setting {
         skin_weight: 1.0,
         seams: true,
+        color_weight: COLOR_WEIGHT,
         prune: false,
     };
     let plain = Setting {
@@ -81,8 +82,20 @@ const SETTINGS: [Setting; 3] = {
         skin_weight: 3.0,
         ..plain
     };
-    [plain, stiff, seams]
+    let pale = Setting {
+        color_weight: 0.5 * COLOR_WEIGHT,
+        ..plain
+    };
+    let stiff_pale = Setting {
+        color_weight: 0.5 * COLOR_WEIGHT,
+        ..stiff
+    };
+    [plain, stiff, seams, pale, stiff_pale]
 };
+/// The weight at which edges between vertex colours stay where they are.
+const COLOR_WEIGHT: f32 = 0.2;
+/// The factor by which the error may be larger if edges between colours stay.
+const COLOR_FACTOR: f32 = 1.25;
 /// The factor by which the error may be larger if seams are kept.
 const SEAM_FACTOR: f32 = 1.5;
 /// The ratio between neighbours of the levels from which those with the wanted errors are chosen.
@@ -385,7 +398,7 @@ struct Tried {
     /// For each primitive, its triangles.
     indices: Vec<Vec<u32>>,
     distance_m: f32,
-    seams: bool,
+    setting: Setting,
 }
 
 /// The best near level that was found for each budget, finest first, up to the first that is better
@@ -397,12 +410,14 @@ fn near_levels(
     budgets: &[usize],
 ) -> Result<Vec<Vec<Vec<u32>>>> {
     let mut all: Vec<Tried> = Vec::new();
-    for setting in SETTINGS {
+    let colored = prepared.iter().any(|one| one.has_colors());
+    let is_tried = |setting: &Setting| colored || setting.color_weight == COLOR_WEIGHT;
+    for setting in SETTINGS.into_iter().filter(is_tried) {
         let levels = levels(prepared, budgets, whole.size() * 0.5, setting);
         all.extend(levels.into_iter().map(|indices| Tried {
             indices,
             distance_m: 0.0,
-            seams: setting.seams,
+            setting,
         }));
     }
     let candidates = all.iter().flat_map(|tried| {
@@ -451,14 +466,16 @@ fn near_levels(
     Ok(near.map(|tried| tried.indices).collect())
 }
 
-/// The level with the smaller error, if both have about as many triangles as they may. Seams that
-/// are kept count for a smaller error.
+/// The level with the smaller error, if both have about as many triangles as they may. Seams and
+/// colours that are kept count for a smaller error.
 fn better(a: Tried, b: Tried, budget: usize) -> Tried {
     let most = budget as f32 * SLACK;
     let key = |one: &Tried| {
         let excess = (triangles(&one.indices) as f32).max(most);
-        let factor = if one.seams { SEAM_FACTOR } else { 1.0 };
-        (excess, one.distance_m / factor)
+        let of_seams = if one.setting.seams { SEAM_FACTOR } else { 1.0 };
+        let keeps_colors = one.setting.color_weight == COLOR_WEIGHT;
+        let of_colors = if keeps_colors { COLOR_FACTOR } else { 1.0 };
+        (excess, one.distance_m / (of_seams * of_colors))
     };
     let (of_a, of_b) = (key(&a), key(&b));
     let order = of_a.0.total_cmp(&of_b.0).then(of_a.1.total_cmp(&of_b.1));

@@ -28,10 +28,6 @@ const INDICES_OF_SMALL: usize = 1024;
 /// The most vertices of one group that corners are replaced with.
 const MOST_ALIKE: usize = 64;
 
-/// The weight of vertex colours: a difference of 1 counts as an offset by this part of the
-/// character's size.
-const COLOR_WEIGHT: f32 = 0.2;
-
 /// The settings of the simplifier for one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
@@ -40,6 +36,9 @@ pub(super) struct Setting {
     /// True if edges at which normals, colours or coordinates change abruptly stay. Otherwise
     /// vertices of one side can take the place of those of the other, which is seen from nearby.
     pub(super) seams: bool,
+    /// The weight of vertex colours: a difference of 1 counts as an offset by this part of the
+    /// character's size.
+    pub(super) color_weight: f32,
     /// True if small separate pieces may vanish.
     pub(super) prune: bool,
 }
@@ -54,9 +53,10 @@ pub(super) struct Prepared<'a> {
     weights: Vec<f32>,
     influences: usize,
     importance: Vec<f32>,
-    /// For each morph target, the offsets of all vertices, in character space. Then their colours
-    /// as offsets, if they have any.
+    /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
+    /// The colours of vertices, times the size of the character.
+    colors: Vec<[f32; 3]>,
     /// Vertices that differ in normals, tangents and colours alone, at most [`MOST_ALIKE`] of each.
     alike: Vec<Vec<u32>>,
     /// For each vertex, the index of its group.
@@ -118,11 +118,9 @@ impl<'a> Prepared<'a> {
                 shapes[target][vertex as usize] = offset.to_array();
             }
         }
-        if !primitive.colors.is_empty() {
-            let channels = |color: &[f32; 4]| [color[0], color[1], color[2]];
-            let offset = |color| channels(color).map(|channel| channel * COLOR_WEIGHT * size);
-            shapes.push(primitive.colors.iter().map(offset).collect());
-        }
+        let channels = |color: &[f32; 4]| [color[0], color[1], color[2]];
+        let colors = primitive.colors.iter().map(channels);
+        let colors = colors.map(|color| color.map(|channel| channel * size));
         let (alike, group_of) = alike(primitive);
         Self {
             primitive,
@@ -134,8 +132,13 @@ impl<'a> Prepared<'a> {
             influences,
             importance: vec![1.0; used as usize],
             shapes,
+            colors: colors.collect(),
             failure: OnceLock::new(),
         }
+    }
+
+    pub(super) fn has_colors(&self) -> bool {
+        !self.colors.is_empty()
     }
 
     /// The triangles with at least about `count` indices and this error in metres.
@@ -204,7 +207,12 @@ impl<'a> Prepared<'a> {
         setting: Setting,
     ) -> core::result::Result<Vec<u32>, Error> {
         let all = &self.primitive.indices;
-        let shapes: Vec<&[[f32; 3]]> = self.shapes.iter().map(Vec::as_slice).collect();
+        let colors = self.colors.iter();
+        let colors = colors.map(|color| color.map(|channel| channel * setting.color_weight));
+        let colors: Vec<[f32; 3]> = colors.collect();
+        let shapes = self.shapes.iter().map(Vec::as_slice);
+        let shapes = shapes.chain((!colors.is_empty()).then_some(&colors[..]));
+        let shapes: Vec<&[[f32; 3]]> = shapes.collect();
         let mut data = CharacterInputs::new();
         data.blend_shapes = &shapes;
         if self.importance.len() > 1 {
@@ -242,7 +250,7 @@ impl<'a> Prepared<'a> {
             0 | 1 => 0,
             count => count,
         };
-        let channels = 1 + joints + 3 * self.shapes.len();
+        let channels = 1 + joints + 3 * (self.shapes.len() + 1);
         let indices = self.primitive.indices.len() + INDICES_OF_SMALL;
         let work = (indices as u64).saturating_mul(channels as u64);
         Limits {
