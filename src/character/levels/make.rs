@@ -398,7 +398,8 @@ struct Tried {
     /// For each primitive, its triangles.
     indices: Vec<Vec<u32>>,
     distance_m: f32,
-    setting: Setting,
+    /// The factor by which the error may be larger because of what the setting keeps.
+    factor: f32,
 }
 
 /// The best near level that was found for each budget, finest first, up to the first that is better
@@ -414,10 +415,15 @@ fn near_levels(
     let is_tried = |setting: &Setting| colored || setting.color_weight == COLOR_WEIGHT;
     for setting in SETTINGS.into_iter().filter(is_tried) {
         let levels = levels(prepared, budgets, whole.size() * 0.5, setting);
+        let factor = match setting {
+            Setting { seams: true, .. } => SEAM_FACTOR,
+            _ if colored && setting.color_weight == COLOR_WEIGHT => COLOR_FACTOR,
+            _ => 1.0,
+        };
         all.extend(levels.into_iter().map(|indices| Tried {
             indices,
             distance_m: 0.0,
-            setting,
+            factor,
         }));
     }
     let candidates = all.iter().flat_map(|tried| {
@@ -472,10 +478,7 @@ fn better(a: Tried, b: Tried, budget: usize) -> Tried {
     let most = budget as f32 * SLACK;
     let key = |one: &Tried| {
         let excess = (triangles(&one.indices) as f32).max(most);
-        let of_seams = if one.setting.seams { SEAM_FACTOR } else { 1.0 };
-        let keeps_colors = one.setting.color_weight == COLOR_WEIGHT;
-        let of_colors = if keeps_colors { COLOR_FACTOR } else { 1.0 };
-        (excess, one.distance_m / (of_seams * of_colors))
+        (excess, one.distance_m / one.factor)
     };
     let (of_a, of_b) = (key(&a), key(&b));
     let order = of_a.0.total_cmp(&of_b.0).then(of_a.1.total_cmp(&of_b.1));
