@@ -22,7 +22,7 @@ pub(in crate::character::levels) struct Painter<'a> {
     texels: Vec<Cow<'a, [u8]>>,
     /// The material of primitives that have none.
     plain: Material,
-    /// Those that are seen from outside, each as large as the others.
+    /// The points that are seen from outside, each as large as the others.
     spots: Vec<Spot>,
 }
 
