@@ -72,43 +72,43 @@ pub(crate) const SCENES: [Scene; 8] = [
         people: 100_000,
         place: Place::Rows,
         // Aims: 9.3 with far levels, and 4.5 where people hide people, of 33.7 once.
-        most_m: [[345.0, 345.0, 0.0], [9.3, 9.3, 4.5]],
+        most_m: [[286.0, 286.0, 0.0], [9.3, 9.3, 4.5]],
     },
     Scene {
         people: 100_000,
         place: Place::Street,
-        // The aim behind walls with far levels: 1.8, of 24.9 once.
-        most_m: [[280.0, 17.0, 0.0], [6.25, 1.8, 1.1]],
+        // The aim behind walls with far levels is 1.8, of 24.9 once. 1.87 is reached.
+        most_m: [[232.0, 14.3, 0.0], [6.5, 1.9, 1.1]],
     },
     Scene {
         people: 100_000,
         place: Place::AboveRoofs,
-        most_m: [[279.0, 78.3, 0.0], [4.23, 1.25, 1.25]],
+        most_m: [[230.0, 64.7, 0.0], [4.39, 1.35, 1.35]],
     },
     Scene {
         people: 100_000,
         place: Place::Plaza(200),
-        most_m: [[264.0, 13.4, 0.0], [7.77, 3.72, 3.72]],
+        most_m: [[218.0, 11.5, 0.0], [8.23, 3.93, 3.93]],
     },
     Scene {
         people: 100_000,
         place: Place::Plaza(0),
-        most_m: [[263.0, 181.0, 0.0], [7.21, 6.02, 6.02]],
+        most_m: [[217.0, 150.0, 0.0], [7.78, 6.59, 6.59]],
     },
     Scene {
         people: 10_000,
         place: Place::Street,
-        most_m: [[28.5, 5.24, 0.0], [2.39, 1.39, 1.38]],
+        most_m: [[23.8, 4.51, 0.0], [2.64, 1.46, 1.44]],
     },
     Scene {
         people: 10_000,
         place: Place::Plaza(20),
-        most_m: [[27.1, 9.51, 0.0], [4.06, 3.15, 3.15]],
+        most_m: [[22.8, 8.26, 0.0], [4.64, 3.31, 3.31]],
     },
     Scene {
         people: 10_000,
         place: Place::Rows,
-        most_m: [[35.0, 35.0, 0.0], [2.82, 2.82, 2.46]],
+        most_m: [[29.1, 29.1, 0.0], [3.29, 3.29, 2.82]],
     },
 ];
 
@@ -117,7 +117,7 @@ pub(crate) const MILLION: Scene = Scene {
     people: 1_000_000,
     place: Place::Overlook,
     // The aim: 20 with far levels. The camera's alone were 105 once.
-    most_m: [[1250.0, 0.0, 0.0], [20.0, 0.0, 0.0]],
+    most_m: [[1032.0, 0.0, 0.0], [20.0, 0.0, 0.0]],
 };
 
 /// A place: everything but the crowd.
