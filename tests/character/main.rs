@@ -7,6 +7,7 @@ mod builtin;
 mod ids;
 mod influence_limit;
 #[cfg(feature = "lod")]
+mod level_colors;
 mod level_covers;
 mod levels;
 #[cfg(feature = "lod")]

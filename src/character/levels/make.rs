@@ -128,11 +128,13 @@ impl Character {
     ///
     /// For levels near the camera, edges are collapsed by meshoptimizer-rs, which weighs influences
     /// and morph targets like positions. Primitives are simplified to the same error with several
-    /// settings, and the best result is taken. Triangles of blended materials keep their order.
+    /// settings, and the best result is taken. Edges between vertex colours stay if the error is at
+    /// most 1.25 times as large for it. Triangles of blended materials keep their order.
     ///
     /// From at most 600 triangles on, if that has too many triangles or covers too little, a level
     /// is one mesh of the whole character: a primitive with vertices and vertex colours of its own,
-    /// one joint for each vertex, and no textures. The area that a level covers in pictures is
+    /// one joint for each vertex, and no textures. Its colours are those that are seen from outside
+    /// at rest. The area that a level covers in pictures is
     /// within 5 % of the full level's, see [`LevelInfo::cover`]. Other levels are left out. The
     /// error of each level is measured by this crate on both sides, in the poses of all clips, see
     /// [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
