@@ -56,7 +56,7 @@ fn the_order_is_made_or_kept() {
     assert!(ordered == mannequin(false));
     let line = "\n  1.149 shaded vertices per vertex (1.279 in the file's order), 0 vertices merged, 2 \
                 draws of a group of instances\n";
-    assert!(said.ends_with(line), "{said}");
+    assert!(said.contains(line), "{said}");
     let (kept, _) = bake(&["--keep-order"]);
     assert!(kept == mannequin(true));
     assert!(kept != ordered);
