@@ -10,8 +10,7 @@ use throng::mesh::{JointIndices, MeshLevel, Primitive};
 
 /// The largest errors of the levels in metres. The cage comes after the first.
 const ERRORS_M: [f32; 6] = [0.0145, 0.0325, 0.0575, 0.0615, 0.109, 0.24];
-/// The ladder of numbers of triangles ends here. Of 18 to 30, it gives the fewest triangles in a
-/// crowd.
+/// The numbers of triangles that are tried end here. Other ends give slightly other levels.
 const FEWEST_TRIANGLES: usize = 20;
 
 /// The model with all of its levels of detail. What is not in the file is as in the library.

@@ -134,9 +134,9 @@ impl Character {
     /// From at most 600 triangles on, if that has too many triangles or covers too little, a level
     /// is one mesh of the whole character: a primitive with vertices and vertex colours of its own,
     /// one joint for each vertex, and no textures. Its colours are those that are seen from outside
-    /// at rest. The area that a level covers in pictures is
-    /// within 5 % of the full level's, see [`LevelInfo::cover`]. Other levels are left out. The
-    /// error of each level is measured by this crate on both sides, in the poses of all clips, see
+    /// at rest. The area that a level covers in pictures is within 5 % of the full level's, see
+    /// [`LevelInfo::cover`]. Other levels are left out. The error of each level is measured by this
+    /// crate on both sides, in the poses of all clips, see
     /// [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
     ///
     /// Vertices are reordered, so that each level uses a prefix of them. Triangles of the full

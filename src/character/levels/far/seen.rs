@@ -69,6 +69,10 @@ fn picture(
                 let at = Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
                 let [u, v] = [(b - at).perp_dot(c - at), (c - at).perp_dot(a - at)];
                 let weights = [u / area, v / area, 1.0 - (u + v) / area];
+                // Rounding makes nonsense of the narrowest triangles.
+                if !weights.iter().all(|weight| (-1.0..=2.0).contains(weight)) {
+                    continue;
+                }
                 let depths = corners.iter().zip(weights);
                 let depth: f32 = depths.map(|(corner, weight)| corner.z * weight).sum();
                 let point = SurfacePoint {
