@@ -80,9 +80,9 @@ fn levels_are_kept_made_or_left_out() {
         (levels.levels().map(|level| level.triangles).collect(), said)
     };
     let (kept, said): (Vec<usize>, _) = bake(&[]);
-    assert_eq!(kept, [3434, 1688, 1396, 572, 150, 46, 24]);
-    let line = "\n  7 coarser levels of triangles: 3,434 (error 14.2 mm, covers 100 %), \
-                1,688 (error 22.0 mm, covers 99 %), 1,396 (error 31.6 mm, covers 97 %), ";
+    assert_eq!(kept, [4266, 2158, 1092, 438, 140, 44, 22]);
+    let line = "\n  7 coarser levels of triangles: 4,266 (error 8.0 mm, covers 100 %), \
+                2,158 (error 13.9 mm, covers 100 %), 1,092 (error 21.4 mm, covers 99 %), ";
     assert!(said.contains(line), "{said}");
     let (none, _) = bake(&["--levels", "off"]);
     assert!(none.is_empty());

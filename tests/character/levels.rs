@@ -179,7 +179,7 @@ fn the_mannequin_has_seven_levels() {
     let mannequin = builtin::mannequin().unwrap().character;
     expect_in_order(&mannequin);
     let triangles: Vec<usize> = mannequin.levels().map(|level| level.triangles).collect();
-    assert_eq!(triangles, [3434, 1688, 1396, 572, 150, 46, 24]);
+    assert_eq!(triangles, [4266, 2158, 1092, 438, 140, 44, 22]);
     let bytes = mannequin.to_bytes();
     assert_eq!(
         Character::from_bytes(&bytes, &Default::default()).unwrap(),

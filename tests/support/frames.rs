@@ -1,6 +1,7 @@
 //! Frames in flight, begun in any order.
 
 use super::read_image::{ImageRead, read_image};
+use crate::reference::sweep::is_thorough;
 use throng::ash::vk;
 use throng::{Crowd, PassDesc, PassId, View};
 use throng_standalone::{Begin, Context, Target, TargetDesc};
@@ -39,7 +40,8 @@ impl FramesInFlight {
         };
         Self {
             list: (0..count).map(in_flight).collect(),
-            patience_s: 60,
+            // Long runs share their machine with other work.
+            patience_s: if is_thorough() { 3600 } else { 60 },
         }
     }
 

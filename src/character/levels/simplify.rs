@@ -4,7 +4,7 @@ use super::poses::{Deltas, Posed, Poses, Shot};
 use super::whole::Whole;
 use crate::error::Result;
 use crate::mesh::Primitive;
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec3A};
 use meshoptimizer_rs::{
     CharacterInputs, CharacterOptions, CharacterSkin, Error, Limits, Positions, SimplifyOptions,
     SimplifySettings, Workspace, simplify_character,
@@ -25,6 +25,9 @@ const LIMITS: Limits = Limits {
 const WORK_PER_INDEX: u64 = 256;
 /// Indices that a primitive counts for in addition, because small ones take relatively more work.
 const INDICES_OF_SMALL: usize = 1024;
+/// The most positions in poses other than the rest pose. Each takes about 60 bytes of the
+/// simplifier.
+const MOST_POSED: usize = 1 << 20;
 /// The most vertices of one group that corners are replaced with.
 const MOST_ALIKE: usize = 64;
 
@@ -33,6 +36,8 @@ const MOST_ALIKE: usize = 64;
 pub(super) struct Setting {
     /// The weight of joints against positions.
     pub(super) skin_weight: f32,
+    /// The weight of the positions in some poses against those at rest.
+    pub(super) pose_weight: f32,
     /// True if edges at which normals, colours or coordinates change abruptly stay. Otherwise
     /// vertices of one side can take the place of those of the other, which is seen from nearby.
     pub(super) seams: bool,
@@ -55,6 +60,8 @@ pub(super) struct Prepared<'a> {
     importance: Vec<f32>,
     /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
+    /// For each of some poses, the vertices without morph targets, in character space.
+    posed: Vec<Vec<Vec3A>>,
     /// The colours of vertices, times the size of the character.
     colors: Vec<[f32; 3]>,
     /// Vertices that differ in normals, tangents and colours alone, at most [`MOST_ALIKE`] of each.
@@ -65,7 +72,8 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn all(whole: &Whole<'a>, poses: &Poses<'_>) -> Result<Vec<Self>> {
+    /// All primitives, in the rest pose. A single one is in other `shots`, too.
+    pub(super) fn all(whole: &Whole<'a>, poses: &Poses<'_>, shots: &[Shot]) -> Result<Vec<Self>> {
         let palette = poses.palette(Shot::Rest)?;
         let positions = whole.morphed(&palette);
         let all = whole.primitives().iter().enumerate();
@@ -76,7 +84,17 @@ impl<'a> Prepared<'a> {
             let deltas = Deltas::new(primitive);
             Self::new(primitive, &deltas, own.collect(), &palette, whole.size())
         });
-        Ok(all.collect())
+        let mut all: Vec<Self> = all.collect();
+        if let [one] = &mut all[..] {
+            let count = MOST_POSED / one.positions.len().max(1);
+            let shots = shots.iter().filter(|shot| !matches!(shot, Shot::Rest));
+            let posed = shots.take(count).map(|shot| {
+                let palette = poses.palette(*shot)?;
+                Ok(whole.posed(&palette, false).positions)
+            });
+            one.posed = posed.collect::<Result<_>>()?;
+        }
+        Ok(all)
     }
 
     fn new(
@@ -132,9 +150,14 @@ impl<'a> Prepared<'a> {
             influences,
             importance: vec![1.0; used as usize],
             shapes,
+            posed: Vec::new(),
             colors: colors.collect(),
             failure: OnceLock::new(),
         }
+    }
+
+    pub(super) fn has_poses(&self) -> bool {
+        !self.posed.is_empty()
     }
 
     pub(super) fn has_colors(&self) -> bool {
@@ -210,7 +233,18 @@ impl<'a> Prepared<'a> {
         let colors = self.colors.iter();
         let colors = colors.map(|color| color.map(|channel| channel * setting.color_weight));
         let colors: Vec<[f32; 3]> = colors.collect();
-        let shapes = self.shapes.iter().map(Vec::as_slice);
+        // Shapes are offsets from the rest pose, and the simplifier adds that to them.
+        let posed = self.posed.iter().filter(|_| setting.pose_weight > 0.0);
+        let posed = posed.map(|posed| {
+            let pairs = posed.iter().zip(&self.positions);
+            let offsets = pairs.map(|(posed, rest)| {
+                let offset = *posed * setting.pose_weight - Vec3A::from(*rest);
+                offset.to_array()
+            });
+            offsets.collect()
+        });
+        let posed: Vec<Vec<[f32; 3]>> = posed.collect();
+        let shapes = self.shapes.iter().chain(&posed).map(Vec::as_slice);
         let shapes = shapes.chain((!colors.is_empty()).then_some(&colors[..]));
         let shapes: Vec<&[[f32; 3]]> = shapes.collect();
         let mut data = CharacterInputs::new();
@@ -250,7 +284,7 @@ impl<'a> Prepared<'a> {
             0 | 1 => 0,
             count => count,
         };
-        let channels = 1 + joints + 3 * (self.shapes.len() + 1);
+        let channels = 1 + joints + 3 * (self.shapes.len() + self.posed.len() + 1);
         let indices = self.primitive.indices.len() + INDICES_OF_SMALL;
         let work = (indices as u64).saturating_mul(channels as u64);
         Limits {

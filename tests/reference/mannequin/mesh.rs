@@ -7,15 +7,12 @@ use super::cage::{Cage, Face, Paint};
 use super::{arm, hand, head, leg, trunk};
 use std::collections::BTreeMap;
 use throng::glam::Vec3;
-use throng::import::{RawLevel, RawPrimitive};
+use throng::import::RawPrimitive;
 
 /// Influences per vertex.
 const INFLUENCES: usize = 4;
 /// Cosine of 75°. Faces that meet at a larger angle do not share normals.
 const SMOOTH_COSINE: f32 = 0.259;
-/// The error of the cage in the mannequin's own clips, and the area that it covers, as a test
-/// measures them.
-const CAGE: [f32; 2] = [0.022, 0.99];
 
 /// Linear RGB, and in alpha the strength of an instance's tint: 1 on the shirt, 0 on skin.
 fn color(paint: Paint) -> [f32; 4] {
@@ -31,7 +28,7 @@ fn color(paint: Paint) -> [f32; 4] {
     }
 }
 
-/// The whole surface of the mannequin as one primitive, with the cage as its level.
+/// The whole surface of the mannequin as one primitive.
 pub(super) fn primitive() -> RawPrimitive {
     let mut cage = Cage::default();
     let openings = trunk::add(&mut cage);
@@ -42,46 +39,11 @@ pub(super) fn primitive() -> RawPrimitive {
     head::add_face(&mut cage);
     cage.mirror();
     head::add_nose(&mut cage);
-    let surface = cage.refined();
-    let (mut out, vertices) = finish(&surface);
-    let faces = cage.faces.iter();
-    let coarse = faces.flat_map(|face| fan(&surface, face));
-    let coarse = coarse.flat_map(|triangle| coarse_corners(&surface, &out, &vertices, &triangle));
-    out.levels = vec![RawLevel {
-        indices: coarse.collect(),
-        rigid: false,
-        error_m: Some(CAGE[0]),
-        cover: Some(CAGE[1]),
-    }];
-    out
+    finish(&cage.refined())
 }
 
-/// The corners of a triangle of the cage, over the refined points.
-///
-/// The points of the cage are the first points of the refined surface. At each of them, this takes
-/// the vertex of the right paint whose normal is nearest to the triangle's.
-fn coarse_corners(
-    surface: &Cage,
-    out: &RawPrimitive,
-    vertices: &BTreeMap<(usize, Paint), Vec<u32>>,
-    triangle: &Triangle,
-) -> [u32; 3] {
-    let [a, b, c] = triangle
-        .corners
-        .map(|corner| surface.points[corner].position);
-    let normal = (b - a).cross(c - a);
-    triangle.corners.map(|corner| {
-        let here = vertices.get(&(corner, triangle.paint));
-        let facing = |vertex: &u32| out.normals[*vertex as usize].dot(normal);
-        let here = here.into_iter().flatten().copied();
-        // Every corner of a face is one of its refined faces, so there is a vertex.
-        here.max_by(|a, b| facing(a).total_cmp(&facing(b)))
-            .unwrap_or(0)
-    })
-}
-
-/// The primitive of a refined surface, and the vertices at each point by paint.
-fn finish(surface: &Cage) -> (RawPrimitive, BTreeMap<(usize, Paint), Vec<u32>>) {
+/// The primitive of a refined surface.
+fn finish(surface: &Cage) -> RawPrimitive {
     let triangles: Vec<_> = surface
         .faces
         .iter()
@@ -109,11 +71,7 @@ fn finish(surface: &Cage) -> (RawPrimitive, BTreeMap<(usize, Paint), Vec<u32>>) 
             out.indices.push(index);
         }
     }
-    let mut vertices: BTreeMap<_, Vec<u32>> = BTreeMap::new();
-    for ((point, paint, _), vertex) in known {
-        vertices.entry((point, paint)).or_default().push(vertex);
-    }
-    (out, vertices)
+    out
 }
 
 struct Triangle {
@@ -131,19 +89,6 @@ fn halves(surface: &Cage, face: &Face) -> [Triangle; 2] {
         corners: t.map(corner),
         paint: face.paint,
     })
-}
-
-/// Splits a face of the cage. Faces with more than four corners are nearly flat and convex.
-fn fan(surface: &Cage, face: &Face) -> Vec<Triangle> {
-    if face.corners.len() == 4 {
-        return halves(surface, face).into();
-    }
-    let last = face.corners.len().saturating_sub(1);
-    let triangle = |at: usize| Triangle {
-        corners: [0, at, at + 1].map(|k| face.corners[k]),
-        paint: face.paint,
-    };
-    (1..last).map(triangle).collect()
 }
 
 /// The normal of every corner of every triangle.

@@ -28,7 +28,7 @@ use throng::import::{RawCharacter, RawNode, RawSkin};
 
 /// Skeleton, surface and clips of the mannequin.
 ///
-/// Its only level of detail is the cage. The others are made by a simplifier.
+/// It has no levels of detail. They are made by a simplifier.
 pub fn shape() -> RawCharacter {
     let rest = rest_joints();
     RawCharacter {
