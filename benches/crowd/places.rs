@@ -62,8 +62,8 @@ pub(crate) struct Scene {
     pub(crate) people: usize,
     pub(crate) place: Place,
     /// The most triangles of the camera and the light in millions, by `Levels::ALL` and
-    /// `Hides::ALL`: what was measured, and a fiftieth, unless there is an aim. They hardly depend
-    /// on the driver. 0: any number.
+    /// `Hides::ALL`: what was measured, and a fiftieth. They hardly depend on the driver. 0: any
+    /// number.
     pub(crate) most_m: [[f64; 3]; 2],
 }
 
@@ -71,43 +71,43 @@ pub(crate) const SCENES: [Scene; 8] = [
     Scene {
         people: 100_000,
         place: Place::Rows,
-        // Aims: 9.3 with far levels, and 4.5 where people hide people, of 33.7 once.
-        most_m: [[286.0, 286.0, 0.0], [9.3, 9.3, 4.5]],
+        // These were 33.7 before there were far levels.
+        most_m: [[90.1, 90.1, 0.0], [6.35, 6.35, 3.47]],
     },
     Scene {
         people: 100_000,
         place: Place::Street,
-        most_m: [[232.0, 14.3, 0.0], [6.5, 1.8, 1.1]],
+        most_m: [[73.3, 5.07, 0.0], [5.57, 1.42, 0.85]],
     },
     Scene {
         people: 100_000,
         place: Place::AboveRoofs,
-        most_m: [[230.0, 64.7, 0.0], [4.39, 1.35, 1.35]],
+        most_m: [[72.2, 20.3, 0.0], [4.06, 1.22, 1.22]],
     },
     Scene {
         people: 100_000,
         place: Place::Plaza(200),
-        most_m: [[218.0, 11.5, 0.0], [8.23, 3.93, 3.93]],
+        most_m: [[69.5, 4.71, 0.0], [6.61, 2.60, 2.59]],
     },
     Scene {
         people: 100_000,
         place: Place::Plaza(0),
-        most_m: [[217.0, 150.0, 0.0], [7.78, 6.59, 6.59]],
+        most_m: [[69.0, 47.8, 0.0], [6.26, 5.17, 5.17]],
     },
     Scene {
         people: 10_000,
         place: Place::Street,
-        most_m: [[23.8, 4.51, 0.0], [2.64, 1.46, 1.44]],
+        most_m: [[8.09, 1.93, 0.0], [2.13, 1.09, 1.07]],
     },
     Scene {
         people: 10_000,
         place: Place::Plaza(20),
-        most_m: [[22.8, 8.26, 0.0], [4.64, 3.31, 3.31]],
+        most_m: [[8.16, 3.55, 0.0], [3.19, 2.24, 2.24]],
     },
     Scene {
         people: 10_000,
         place: Place::Rows,
-        most_m: [[29.1, 29.1, 0.0], [3.29, 3.29, 2.82]],
+        most_m: [[9.69, 9.69, 0.0], [2.40, 2.40, 1.98]],
     },
 ];
 
@@ -115,8 +115,8 @@ pub(crate) const SCENES: [Scene; 8] = [
 pub(crate) const MILLION: Scene = Scene {
     people: 1_000_000,
     place: Place::Overlook,
-    // The aim: 20 with far levels. The camera's alone were 105 once.
-    most_m: [[1032.0, 0.0, 0.0], [20.0, 0.0, 0.0]],
+    // The camera's were 105 before there were far levels.
+    most_m: [[323.7, 0.0, 0.0], [16.6, 0.0, 0.0]],
 };
 
 /// A place: everything but the crowd.
