@@ -98,7 +98,6 @@ impl PackedRow {
     }
 
     /// The number of bits in each lane's field.
-    /// The number of bits in each lane's field.
     #[cfg(feature = "vulkan")]
     pub(crate) fn widths(&self) -> [u8; WIDTH] {
         self.mask.map(|mask| mask.count_ones() as u8)
@@ -227,6 +226,20 @@ impl Packed {
         let window = frame * self.stride + self.windows[row] as usize;
         let row = &self.rows[row];
         row.value(lane, row.field(&self.bytes[window..], lane))
+    }
+
+    /// The least and the greatest key of a lane of a row.
+    pub(super) fn range(&self, frames: usize, row: usize, lane: usize) -> [f32; 2] {
+        let own = &self.rows[row];
+        let first = self.windows[row] as usize + usize::from(own.bytes[lane][0]);
+        let fields = (0..frames).map(|frame| {
+            // The padding is longer than a field.
+            let bytes = self.bytes[first + frame * self.stride..].first_chunk();
+            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) & own.mask[lane])
+        });
+        let most = fields.max().unwrap_or(0) >> own.shift(lane);
+        // The field of the least key is 0.
+        [own.min[lane], own.value(lane, most)]
     }
 
     pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {

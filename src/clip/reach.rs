@@ -1,7 +1,7 @@
 //! The effect of a clip on lengths: the joints that it turns, and the ranges of its tracks.
 
 use super::curve::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
-use super::packed::{Clip, Property};
+use super::packed::{BlockKeys, Clip, Property};
 use super::weights::WeightKeys;
 use crate::bytes::save_structs;
 use crate::simd::WIDTH;
@@ -276,6 +276,9 @@ impl Clip {
     pub(super) fn range(&self, moves: bool, row: usize, lane: usize) -> [f64; 2] {
         if !moves {
             return [f64::from(self.constants[row].0[lane]); 2];
+        }
+        if let BlockKeys::Packed(packed) = &self.keys {
+            return packed.range(self.timing.frames, row, lane).map(f64::from);
         }
         let frames = 0..self.timing.frames;
         let keys = frames.map(|frame| f64::from(self.key(frame, row, lane)));
