@@ -87,11 +87,11 @@ const SETTINGS: [Setting; 5] = {
 };
 /// The settings that are tried for one primitive that is posed by clips.
 ///
-/// Vertex weights do not tell how far a removed vertex bends: half-way between two joints, a vertex
-/// can have the mean position and the mean weights of its neighbours, and still not be between them
-/// in a pose. With positions in poses, the built-in character and CesiumMan have half the error at
-/// equal numbers of triangles. Several primitives, which are mostly rigid, gain nothing. The weight
-/// of joints stands for poses that are not in the clips.
+/// Vertex weights do not tell how far a bend moves a removed vertex: half-way between two joints, a
+/// vertex can have the mean position and the mean weights of its neighbours, and still not be
+/// between them in a pose. With positions in poses, the built-in character and CesiumMan have about
+/// half the error at equal numbers of triangles. Knight and BrainStem, of several primitives that
+/// are mostly rigid, gained nothing. The weight of joints stands for poses that are not in clips.
 const POSED: [Setting; 5] = {
     let plain = Setting {
         skin_weight: 0.3,
@@ -159,10 +159,10 @@ impl Character {
     /// The same character with new levels of detail instead of those that it has.
     ///
     /// For levels near the camera, edges are collapsed by meshoptimizer-rs, which weighs influences
-    /// and morph targets like positions, and for a single primitive positions in poses of the clips,
-    /// too. Primitives are simplified to the same error with several
-    /// settings, and the best result is taken. Edges between vertex colours stay if the error is at
-    /// most 1.25 times as large for it. Triangles of blended materials keep their order.
+    /// and morph targets like positions. For a character of one primitive, it also weighs positions
+    /// in poses of the clips. Primitives are simplified to the same error with several settings, and
+    /// the best result is taken. Edges between vertex colours stay if the error is at most 1.25
+    /// times as large for it. Triangles of blended materials keep their order.
     ///
     /// From at most 600 triangles on, if that has too many triangles or covers too little, a level
     /// is one mesh of the whole character: a primitive with vertices and vertex colours of its own,
