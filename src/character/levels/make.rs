@@ -91,7 +91,7 @@ const SETTINGS: [Setting; 5] = {
 /// vertex can have the mean position and the mean weights of its neighbours, and still not be
 /// between them in a pose. With positions in poses, the built-in character and CesiumMan have about
 /// half the error at equal numbers of triangles. Knight and BrainStem, of several primitives that
-/// are mostly rigid, gained nothing. The weight of joints stands for poses that are not in clips.
+/// are mostly rigid, gained nothing. The weight of joints stands for poses that no clip has.
 const POSED: [Setting; 5] = {
     let plain = Setting {
         skin_weight: 0.3,
@@ -160,9 +160,9 @@ impl Character {
     ///
     /// For levels near the camera, edges are collapsed by meshoptimizer-rs, which weighs influences
     /// and morph targets like positions. For a character of one primitive, it also weighs positions
-    /// in poses of the clips. Primitives are simplified to the same error with several settings, and
-    /// the best result is taken. Edges between vertex colours stay if the error is at most 1.25
-    /// times as large for it. Triangles of blended materials keep their order.
+    /// in poses of the clips. Primitives are simplified to the same error with several settings,
+    /// and the best result is taken. Edges between vertex colours stay if the error is at most
+    /// 1.25 times as large for it. Triangles of blended materials keep their order.
     ///
     /// From at most 600 triangles on, if that has too many triangles or covers too little, a level
     /// is one mesh of the whole character: a primitive with vertices and vertex colours of its own,
