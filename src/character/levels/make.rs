@@ -91,7 +91,7 @@ const SETTINGS: [Setting; 5] = {
 /// vertex can have the mean position and the mean weights of its neighbours, and still not be
 /// between them in a pose. With positions in poses, the built-in character and CesiumMan have about
 /// half the error at equal numbers of triangles. Knight and BrainStem, of several primitives that
-/// are mostly rigid, gained nothing. The weight of joints stands for poses that no clip has.
+/// are mostly rigid, gained nothing. The weight of joints covers poses that no clip has.
 const POSED: [Setting; 5] = {
     let plain = Setting {
         skin_weight: 0.3,
