@@ -346,7 +346,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// let guard = animator.add("Walk")?;
     /// let mut guard = animator.actor_mut(guard)?;
     /// let walking = guard.bounding_sphere();
-    /// assert!(walking.radius > 0.9 && walking.radius < 1.5);
+    /// assert!(walking.radius > 0.9 && walking.radius < 1.6);
     /// // The sphere for a cross-fade is that for both clips.
     /// guard.play(Play::new("Wave").fade_s(0.3))?;
     /// assert!(guard.bounding_sphere().radius >= walking.radius);
