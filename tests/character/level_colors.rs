@@ -93,7 +93,8 @@ fn mixed(primitive: &Primitive, indices: &[u32]) -> f32 {
 
 /// At levels near the camera, hair stays off the face, and sleeves end where they did.
 ///
-/// Measured: 1.6 and 1.9 % of the surface have several colours, and 8 % if colours do not weigh.
+/// Measured: at the finest levels, no triangle has several colours. At 600 triangles, 8.6 % of the
+/// surface have, and 16 % if colours do not weigh.
 #[test]
 fn near_levels_keep_edges_between_colours() {
     let known = builtin::mannequin().unwrap().character;
@@ -106,8 +107,8 @@ fn near_levels_keep_edges_between_colours() {
         let primitive = &character.primitives()[0];
         mixed(primitive, &primitive.levels[level].indices)
     };
-    for character in [&known, &made] {
-        let share = share(character, 0);
-        assert!(share < 0.04, "{share}");
+    for (character, level, most) in [(&known, 0, 0.04), (&made, 0, 0.04), (&made, 2, 0.12)] {
+        let share = share(character, level);
+        assert!(share < most, "level {level}: {share}");
     }
 }
