@@ -18,6 +18,19 @@ const MOST_OF_ALL: usize = 2048;
 /// The most poses half-way between frames of two clips.
 const BLENDS: usize = 64;
 
+/// The distance, relative to the size of the character, beyond which a pose is moved back.
+const FAR: f32 = 0.5;
+
+/// Moves a pose that has gone far back to where the rest pose is. Where a character goes says
+/// nothing about its shape, and would cost numbers their digits.
+pub(super) fn move_back(pose: &mut [Vec3A], rest: &[Vec3A], size: f32) {
+    let middle = |all: &[Vec3A]| all.iter().sum::<Vec3A>() / all.len().max(1) as f32;
+    let moved = middle(pose) - middle(rest);
+    if moved.length() > FAR * size {
+        pose.iter_mut().for_each(|at| *at -= moved);
+    }
+}
+
 /// A clip at a time.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
@@ -147,7 +160,8 @@ impl<'a> Poses<'a> {
         Ok(local)
     }
 
-    /// The rest pose and the poses that differ most from it and from each other, at most `count`.
+    /// The rest pose and the poses that differ most from it and from each other, at most `count`,
+    /// wherever they go.
     pub(super) fn spread(&self, count: usize) -> Result<Vec<Shot>> {
         // Where the middle of what each entry moves goes.
         let places = |shot: &Shot| -> Result<Vec<Vec3A>> {
@@ -162,7 +176,11 @@ impl<'a> Poses<'a> {
             Ok(entries.flat_map(places).collect())
         };
         let places: Result<Vec<_>> = self.shots.par_iter().map(places).collect();
-        let places = places?;
+        let mut places = places?;
+        if let [rest, others @ ..] = &mut places[..] {
+            let size = self.character.rest_bounds().size().max_element();
+            others.iter_mut().for_each(|it| move_back(it, rest, size));
+        }
         let apart = |a: &[Vec3A], b: &[Vec3A]| {
             let all = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b));
             all.fold(0.0, f32::max)

@@ -1,6 +1,6 @@
 //! One primitive through the simplifier.
 
-use super::poses::{Deltas, Posed, Poses, Shot};
+use super::poses::{Deltas, Posed, Poses, Shot, move_back};
 use super::whole::Whole;
 use crate::error::Result;
 use crate::mesh::Primitive;
@@ -28,9 +28,6 @@ const INDICES_OF_SMALL: usize = 1024;
 /// The most positions in poses other than the rest pose. Each takes about 60 bytes of the
 /// simplifier.
 const MOST_POSED: usize = 1 << 20;
-/// The distance, relative to the size of the character, beyond which a pose is moved back. Where a
-/// character goes says nothing about its shape, and would cost the simplifier's numbers digits.
-const FAR: f32 = 0.5;
 /// The most vertices of one group that corners are replaced with.
 const MOST_ALIKE: usize = 64;
 
@@ -91,15 +88,10 @@ impl<'a> Prepared<'a> {
         if let [one] = &mut all[..] {
             let count = MOST_POSED / one.positions.len().max(1);
             let shots = shots.iter().filter(|shot| !matches!(shot, Shot::Rest));
-            let middle = |all: &[Vec3A]| all.iter().sum::<Vec3A>() / all.len().max(1) as f32;
-            let rest = middle(&positions);
             let posed = shots.take(count).map(|shot| {
                 let palette = poses.palette(*shot)?;
                 let mut posed = whole.posed(&palette, false).positions;
-                let moved = middle(&posed) - rest;
-                if moved.length() > FAR * whole.size() {
-                    posed.iter_mut().for_each(|at| *at -= moved);
-                }
+                move_back(&mut posed, &positions, whole.size());
                 Ok(posed)
             });
             one.posed = posed.collect::<Result<_>>()?;
