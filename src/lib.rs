@@ -166,8 +166,9 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Depth,
     Detail, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId,
-    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, Receivers, Shadow, SkinnedVertices,
-    SkinningStage, Spawn, Stages, Stats, View, ViewId, ViewStats, Views,
+    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, RayCrowd, RayDesc, RayStats,
+    Receivers, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
+    ViewStats, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

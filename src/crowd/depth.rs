@@ -19,7 +19,8 @@ use ash::vk;
 /// - Own vertex shaders move vertices by at most [`Self::margin_m`] from where throng's own have
 ///   them.
 ///
-/// Views with [`Culling::Off`](super::Culling::Off) are not tested.
+/// Views with [`Culling::Off`](super::Culling::Off) or [`Culling::Rays`](super::Culling::Rays) are
+/// not tested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[doc(alias = "occlusion")]
 #[doc(alias = "Hi-Z")]

@@ -1,6 +1,6 @@
 //! The descriptions of a crowd and of its characters.
 
-use crate::crowd::Capacity;
+use crate::crowd::{Capacity, RayDesc};
 use crate::error::{Error, Result, expect};
 use crate::gpu::constants::REMEMBERED;
 use crate::gpu::{Device, Features, limit};
@@ -101,6 +101,9 @@ pub struct CrowdDesc {
     /// [`Features::ACCELERATION_STRUCTURE`](crate::gpu::Features::ACCELERATION_STRUCTURE). Flags of
     /// other extensions are rejected.
     pub skinned_usage: vk::BufferUsageFlags,
+    /// Lets rays meet the crowd. With `None`, nothing is made for them.
+    #[doc(alias = "raytracing")]
+    pub rays: Option<RayDesc>,
     /// Measures stages with GPU timestamps.
     ///
     /// [`Crowd::gpu_times`](super::Crowd::gpu_times) has the results. There are none if a
@@ -120,6 +123,7 @@ impl Default for CrowdDesc {
             min_offset_alignment: 0,
             stages: Stages::default(),
             skinned_usage: vk::BufferUsageFlags::empty(),
+            rays: None,
             profile: false,
         }
     }
@@ -167,6 +171,9 @@ pub(crate) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
         ("Capacity::instances", desc.capacity.instances, MAX_CHANGES),
     ] {
         limit(what, asked.into(), cap.into())?;
+    }
+    if let Some(rays) = &desc.rays {
+        rays.check(device, desc.stages.on(device) == Stages::Gpu)?;
     }
     let alignment = desc.min_offset_alignment;
     let fits = alignment <= MAX_ALIGNMENT && (alignment == 0 || alignment.is_power_of_two());

@@ -70,4 +70,17 @@ pub enum Culling {
     /// For views that represent others, for pipelines of the engine's own that move vertices far
     /// out of the bounding sphere, and for deformed vertices of instances that no view sees.
     Off,
+    /// All of space but what is too small to be seen, for rays: see
+    /// [`Frame::record_rays`](super::Frame::record_rays).
+    ///
+    /// People behind the eye cast shadows and are mirrored. Sizes and levels of detail are those
+    /// for the eye. No depth hides anybody.
+    Rays,
+}
+
+impl Culling {
+    /// True if a view shows a part of space alone.
+    pub(crate) fn is_bounded(self) -> bool {
+        matches!(self, Self::Frustum | Self::Sides)
+    }
 }

@@ -15,6 +15,7 @@
 //! | [`visibility`] | stage cull: what each view shows |
 //! | [`poses`] | stages animate and palette: who poses an instance, and its palette |
 //! | [`skin`] | stage skin: vertices that are deformed before they are drawn |
+//! | [`rays`] | stage rays: acceleration structures |
 //! | [`draw`] | stage draw: passes and their pipelines |
 //! | [`scene`] | characters and instances together |
 //! | [`origin`] | the origin of world space |
@@ -36,6 +37,7 @@ mod memory;
 mod origin;
 mod pending;
 mod poses;
+mod rays;
 mod receivers;
 mod scene;
 mod shift;
@@ -61,6 +63,7 @@ pub use instances::handle::Instance;
 pub use instances::pick::InstanceHit;
 pub use instances::snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use instances::spawn::Spawn;
+pub use rays::desc::{RayCrowd, RayDesc, RayStats};
 pub use receivers::Receivers;
 pub use skin::skinned_vertices::SkinnedVertices;
 pub use stats::{Stats, ViewStats};
@@ -93,6 +96,7 @@ use memory::buffers::{BufferUsers, FrameBuffers};
 use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
+use rays::Rays;
 use scene::Scene;
 use std::sync::Arc;
 use table::Slots;
@@ -150,6 +154,8 @@ pub struct Crowd {
     pub(crate) animators: Animators,
     pub(crate) scene: Scene,
     pub(crate) frame: FrameState,
+    /// If rays meet it.
+    pub(crate) rays: Option<Box<Rays>>,
     /// The time of the game: that of the last update.
     pub(crate) time_s: f64,
     /// The time that poses are for: that of the last update or of a frame begun since.
@@ -286,6 +292,12 @@ impl Crowd {
             scene.instances.set_rows_on_demand();
         }
         scene.grow(capacity, buffers.work.as_ref().map(|work| &work.layout));
+        let rays = desc.rays.as_ref().zip(pipelines.cull.as_ref());
+        let rays = rays.map(|(rays, cull)| {
+            let layouts = [pipelines.set_layout.handle(), cull.set_layout()];
+            Rays::new(gpu, layouts, (rays, desc.frames_in_flight), work.characters)
+        });
+        let rays = rays.transpose()?;
         Ok(Self {
             device: Arc::new(device.clone()),
             desc: desc.clone(),
@@ -300,6 +312,7 @@ impl Crowd {
             animators: Animators::default(),
             scene,
             frame,
+            rays: rays.map(|rays| rays.keep().into()),
             time_s: 0.0,
             shown_s: 0.0,
             destroyed: false,
@@ -386,6 +399,7 @@ impl Crowd {
             Gpu::destroy(&mut self.scene.characters.list, device, allocator);
             Gpu::destroy(&mut self.memory, device, allocator);
             Gpu::destroy(&mut self.frame, device, allocator);
+            Gpu::destroy(&mut self.rays, device, allocator);
             self.pipelines.destroy(device);
         }
     }

@@ -1,5 +1,6 @@
 //! The engine's device, and the properties of it that the parts need.
 
+use super::accel::Accel;
 use super::{Features, features};
 use crate::error::{Error, Result, expect};
 use crate::mesh::Material;
@@ -60,6 +61,8 @@ pub(crate) struct Limits {
 pub struct Device {
     pub(crate) raw: ash::Device,
     pub(crate) debug: Option<ash::ext::debug_utils::Device>,
+    /// If the extension of acceleration structures is enabled.
+    pub(crate) accel: Option<Accel>,
     pub(crate) limits: Limits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) enabled: Features,
@@ -154,12 +157,15 @@ impl Device {
         let families =
             unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
         let limits = &properties.limits;
+        // SAFETY: this function has the same contract.
+        let accel = unsafe { Accel::new(instance, physical_device, device, enabled) };
         let debug = enabled
             .contains(Features::DEBUG_UTILS)
             .then(|| ash::ext::debug_utils::Device::new(instance, device));
         Self {
             raw: device.clone(),
             debug,
+            accel,
             limits: Limits {
                 max_buffer_bytes: vulkan13
                     .max_buffer_size

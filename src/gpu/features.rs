@@ -94,9 +94,11 @@ pub struct Features {
         "shaderSampledImageArrayNonUniformIndexing"
         "descriptorBindingVariableDescriptorCount";
     /// The device extension `VK_KHR_acceleration_structure` and its feature
-    /// `accelerationStructure`: deformed vertices may be built into acceleration structures.
+    /// `accelerationStructure`: rays can meet the crowd, and deformed vertices may be built into
+    /// acceleration structures of the engine's own.
     ///
-    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) asks for it.
+    /// [`CrowdDesc::rays`](crate::CrowdDesc::rays) and
+    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) ask for it.
     ACCELERATION_STRUCTURE = 7: "accelerationStructure";
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     ///

@@ -121,16 +121,18 @@ impl SkinnedMesh {
     ) -> Result<Self> {
         upload.expect_of(device)?;
         let (allocator, mark) = (RefCell::new(allocator), upload.mark());
-        let made = Self::create(Gpu::new(device, &allocator)?, upload, character, method);
+        let gpu = Gpu::new(device, &allocator)?;
+        let made = Self::create(gpu, upload, (character, method), false);
         made.map(Guard::keep).inspect_err(|_| upload.rewind(mark))
     }
 
-    /// [`Self::new`], guarded. After an error, `upload` is incomplete.
+    /// [`Self::new`], guarded. After an error, `upload` is incomplete. If `traced`, acceleration
+    /// structures can be built of its triangles.
     pub(crate) fn create<'g>(
         gpu: Gpu<'g>,
         upload: &mut Upload,
-        character: &Character,
-        method: SkinningMethod,
+        (character, method): (&Character, SkinningMethod),
+        traced: bool,
     ) -> Result<Guard<'g, Self>> {
         let format = PaletteFormat::of(character, method)?;
         let most = gpu.device.limits.max_storage_range;
@@ -148,7 +150,11 @@ impl SkinnedMesh {
             upload.buffer(gpu, &buffer, bytes)?;
             Ok(buffer)
         };
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER;
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER;
+        if traced {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+                | vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+        }
         let buffer = filled("mesh", usage, bytemuck::cast_slice(&geometry.words))?;
         let rest = palettes::rest(character, format)?;
         let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
@@ -205,6 +211,11 @@ impl SkinnedMesh {
     /// The skin stage's work for an instance.
     pub(crate) fn chunks(&self) -> &[SkinChunks] {
         &self.chunks
+    }
+
+    /// Device address of the mesh buffer, if acceleration structures can be built of it.
+    pub(crate) fn address(&self) -> vk::DeviceAddress {
+        self.buffer.address
     }
 
     /// The index buffer. Bind it at offset 0 with a draw's `index_type`.

@@ -164,6 +164,7 @@
 //! A copy of the two folders in the engine's repository works as well. For a compiler that reads no
 //! files, [`SetLayout::glsl`] is the text of `throng.glsl` with everything that it includes.
 
+pub(crate) mod accel;
 mod allocator;
 pub(crate) mod animation;
 pub(crate) mod constants;

@@ -11,7 +11,7 @@ const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 /// Set layout, pipeline layout and pipelines.
 #[derive(Debug)]
 pub(crate) struct ComputePass {
-    /// The types of the storage buffers in set 0, if it has a layout of the pass.
+    /// The types of the storage buffers in its own set, if there is one.
     buffers: &'static [vk::DescriptorType],
     set_layout: Object<vk::DescriptorSetLayout>,
     pub(super) layout: Object<vk::PipelineLayout>,
@@ -24,7 +24,8 @@ destroy_fields!(ComputePass, &'a Device: pipelines, layout, set_layout);
 impl ComputePass {
     /// Creates the layouts, with push constants of type `P`. [`Self::add`] adds pipelines.
     ///
-    /// Set 0 has these storage buffers, or the other layout, or there is none.
+    /// Set 0 has the other layout, if there is one, and the next set has these storage buffers, if
+    /// there are any.
     ///
     /// # Safety
     /// The other layout is alive and belongs to `device`.
@@ -44,11 +45,12 @@ impl ComputePass {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         let own = (!buffers.is_empty()).then(|| sets::layout(device, name, &info));
         let own = own.transpose()?;
-        let set = own.as_ref().map(|own| own.handle).or(other);
+        let own_set = own.as_ref().map(|own| own.handle);
+        let sets: Vec<_> = other.into_iter().chain(own_set).collect();
         let push = (STAGES, size_of::<P>() as u32);
-        // SAFETY: the set layout is alive, by this function's contract, and within every device's
+        // SAFETY: the set layouts are alive, by this function's contract, and within the device's
         // limits.
-        let layout = unsafe { pipeline_layout(device, name, set.as_slice(), push, None) }?;
+        let layout = unsafe { pipeline_layout(device, name, &sets, push, None) }?;
         let pass = Self {
             buffers,
             set_layout: own.map(Guard::keep).unwrap_or_default(),

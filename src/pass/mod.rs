@@ -30,6 +30,7 @@ pub(crate) mod draw;
 pub(crate) mod pipelines;
 pub(crate) mod push;
 pub(crate) mod pyramid;
+pub(crate) mod rays;
 pub(crate) mod scatter;
 pub(crate) mod shadow_map;
 pub(crate) mod shift;

@@ -137,6 +137,16 @@ pub(crate) struct SkinPush {
     pub(crate) ring_palettes: u64,
 }
 
+/// The stage ray_skin.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct RaySkinPush {
+    /// Device address of the chunks.
+    pub(crate) chunks: [u32; 2],
+    /// The first word of the jobs.
+    pub(crate) jobs: u32,
+}
+
 /// A draw (`shaders/include/draw.glsl`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -248,7 +248,7 @@ impl Context {
     /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
         let owner = Instance::new(desc, &[])?;
-        let candidate = device::choose(&owner, None)?;
+        let candidate = device::choose(&owner, None, desc.rays)?;
         Self::on(desc, owner, candidate)
     }
 
@@ -263,7 +263,7 @@ impl Context {
     ) -> Result<Self> {
         let owner = Instance::new(desc, &surface::required_extensions(window)?)?;
         let surface = Surface::new(&owner, window)?;
-        let candidate = device::choose(&owner, Some(&surface))?;
+        let candidate = device::choose(&owner, Some(&surface), desc.rays)?;
         drop(surface);
         Self::on(desc, owner, candidate)
     }
@@ -374,11 +374,15 @@ fn create_device(instance: &ash::Instance, candidate: &Candidate) -> Result<ash:
     let mut of_13 = vk::PhysicalDeviceVulkan13Features::default()
         .dynamic_rendering(true)
         .synchronization2(true);
-    let info = vk::DeviceCreateInfo::default()
+    let mut queries = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
+    let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_extension_names(&extensions)
         .push_next(&mut of_12)
         .push_next(&mut of_13);
+    if candidate.enabled.contains(Features::ACCELERATION_STRUCTURE) {
+        info = info.push_next(&mut queries);
+    }
     let mut chain = FeatureChain::new(candidate.enabled);
     // SAFETY: the chain is that of this function, the device supports what is enabled, and `info`
     // lives until the call returns.

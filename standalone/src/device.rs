@@ -13,6 +13,13 @@ use throng::gpu::Features;
 /// The environment variable that selects a device, by its index or a part of its name in any case.
 const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 
+/// The extensions of ray queries.
+const RAYS: [&CStr; 3] = [
+    khr::deferred_host_operations::NAME,
+    khr::acceleration_structure::NAME,
+    khr::ray_query::NAME,
+];
+
 /// A physical device that meets all requirements.
 pub(crate) struct Candidate {
     pub(crate) physical_device: vk::PhysicalDevice,
@@ -33,9 +40,9 @@ type Limits = (vk::PhysicalDeviceProperties, u64);
 
 /// The best device that meets all requirements.
 ///
-/// A device that cannot be inspected is rejected, so that a failing driver does not hide the
+/// With `rays`, it has ray queries. A device that cannot be inspected is rejected, so that a failing driver does not hide the
 /// devices of the others.
-pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>) -> Result<Candidate> {
+pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>, rays: bool) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {
         // The loader's name for drivers that cannot be used.
@@ -48,7 +55,13 @@ pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>) -> Result<Cand
         let (info, limits) = describe(owner, physical_device);
         let is_asked = |asked| is_it(asked, index, &limits.0);
         let inspected = match asked.as_deref().is_none_or(is_asked) {
-            true => inspect(owner, surface, physical_device, info.clone(), limits),
+            true => inspect(
+                owner,
+                (surface, rays),
+                physical_device,
+                info.clone(),
+                limits,
+            ),
             false => Err("is not the requested device".to_owned()),
         };
         match inspected {
@@ -64,7 +77,7 @@ pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>) -> Result<Cand
 
 fn inspect(
     owner: &Instance,
-    surface: Option<&Surface>,
+    (surface, rays): (Option<&Surface>, bool),
     physical_device: vk::PhysicalDevice,
     info: String,
     (properties, max_buffer_bytes): Limits,
@@ -72,7 +85,7 @@ fn inspect(
     let instance = &owner.instance;
     // SAFETY: the physical device belongs to this instance, which was created for Vulkan 1.3.
     let enabled = unsafe { Features::supported(instance, physical_device) };
-    let enabled = enabled.map_err(|error| match error {
+    let mut enabled = enabled.map_err(|error| match error {
         Error::Unsupported { missing, .. } => format!("lacks {}", missing.join(", ")),
         error => error.to_string(),
     })?;
@@ -91,6 +104,13 @@ fn inspect(
             return Err("lacks VK_KHR_swapchain".into());
         }
         extensions.push(khr::swapchain::NAME);
+    }
+    if rays {
+        if !RAYS.iter().all(|name| has(name)) {
+            return Err("lacks VK_KHR_ray_query".into());
+        }
+        extensions.extend(RAYS);
+        enabled |= Features::ACCELERATION_STRUCTURE;
     }
     // The specification requires the application to enable it if it is offered.
     if has(khr::portability_subset::NAME) {

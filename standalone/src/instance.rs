@@ -59,6 +59,9 @@ pub struct ContextDesc<'a> {
     /// Samples textures anisotropically if the device supports it and is not a software driver.
     /// Pictures that are compared between devices do without.
     pub sampler_anisotropy: bool,
+    /// Enables acceleration structures and ray queries (`VK_KHR_ray_query`). Devices without them
+    /// are rejected.
+    pub rays: bool,
 }
 
 impl Default for ContextDesc<'_> {
@@ -68,6 +71,7 @@ impl Default for ContextDesc<'_> {
             entry: None,
             validation: std::env::var_os("THRONG_VALIDATION").is_some_and(|value| value != "0"),
             sampler_anisotropy: true,
+            rays: false,
         }
     }
 }

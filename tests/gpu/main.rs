@@ -57,6 +57,7 @@ mod pictures;
 mod places;
 mod poison;
 mod posed_by;
+mod rays;
 mod recording;
 mod replacing;
 mod rollback;

@@ -26,6 +26,7 @@ pub mod read_image;
 pub use gate::Change;
 use gate::{End, Use};
 use memory::{Memory, OneEach};
+use std::io::Write as _;
 use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::character::Character;
@@ -39,7 +40,7 @@ use throng::{
 };
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
-use throng_standalone::{Context, ContextDesc, Messages};
+use throng_standalone::{Context, ContextDesc, Messages, StandaloneError};
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]
@@ -123,18 +124,24 @@ pub fn keep_loaded() {
 
 impl Setup {
     pub fn new(config: Config) -> Self {
-        let change = Change::begin();
-        let desc = ContextDesc {
-            app_name: "throng's tests",
-            validation: true,
-            ..ContextDesc::default()
-        };
-        let context = Context::new(&desc).unwrap_or_else(|error| {
+        Self::of(config, false).unwrap_or_else(|error| {
             panic!(
                 "{error}\nThe GPU tests need a Vulkan 1.3 driver (Mesa's lavapipe will do) and the \
                  validation layer: run `scripts/with-vulkan cargo test`, which installs both on Debian and Ubuntu."
             )
-        });
+        })
+    }
+
+    /// With ray queries, if `rays`. Fails where there is no such device.
+    fn of(config: Config, rays: bool) -> Result<Self, StandaloneError> {
+        let change = Change::begin();
+        let desc = ContextDesc {
+            app_name: "throng's tests",
+            validation: true,
+            rays,
+            ..ContextDesc::default()
+        };
+        let context = Context::new(&desc)?;
         assert!(
             context.across_submits,
             "hazards across submissions are not checked: see .cargo/config.toml"
@@ -142,13 +149,13 @@ impl Setup {
         keep_loaded();
         drop(change);
         let (in_use, end) = Use::begin();
-        Self {
+        Ok(Self {
             in_use,
             context,
             end,
             config,
             own: None,
-        }
+        })
     }
 
     /// From now on, crowds have memory in which an access outside a buffer ends the program.
@@ -203,6 +210,7 @@ impl Setup {
             stages: stages(),
             simd_level: None,
             skinned_usage: vk::BufferUsageFlags::empty(),
+            rays: None,
             profile: self.config.profile,
             threads: if self.config.rayon {
                 Threads::Rayon
@@ -349,9 +357,33 @@ pub fn each_with_features(test: impl FnMut(&mut Setup)) {
     each_of(configs, test);
 }
 
-fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setup)) {
-    for config in configs {
-        let mut setup = Setup::new(config);
+/// As [`each_with_features`], on a device with ray queries. Where there is none, the test says so
+/// and does nothing.
+pub fn each_with_rays(test: impl FnMut(&mut Setup)) {
+    let mut configs = configs().map(|config| Config {
+        bare: false,
+        ..config
+    });
+    let first = configs.next().map(|config| Setup::of(config, true));
+    match first {
+        Some(Err(error @ StandaloneError::NoDevice { .. })) => {
+            let _ = writeln!(std::io::stderr(), "NOT TESTED HERE: {error}");
+        }
+        first => {
+            let first = first.into_iter().map(Result::unwrap);
+            let others = configs.map(|config| Setup::of(config, true).unwrap());
+            each_setup(first.chain(others), test);
+        }
+    }
+}
+
+fn each_of(configs: impl Iterator<Item = Config>, test: impl FnMut(&mut Setup)) {
+    each_setup(configs.map(Setup::new), test);
+}
+
+fn each_setup(setups: impl Iterator<Item = Setup>, mut test: impl FnMut(&mut Setup)) {
+    for mut setup in setups {
+        let config = setup.config;
         let messages = setup.context.messages.clone();
         let teller = Teller(config, messages.clone());
         test(&mut setup);

@@ -70,8 +70,12 @@ impl Crowd {
     ) -> Result<(Guard<'g, LoadedCharacter>, Guard<'g, Upload>)> {
         let serial = self.scene.characters.next_serial();
         let buffers = (&self.pipelines.set_layout, &self.memory.buffers);
-        let (mut loaded, mut upload) =
-            LoadedCharacter::new(gpu, buffers, (character, serial), desc)?;
+        let (mut loaded, mut upload) = LoadedCharacter::new(
+            gpu,
+            buffers,
+            (character, serial),
+            (desc, self.rays.is_some()),
+        )?;
         loaded.deforms = deforms;
         loaded.reads.starts = self.reads_starts(loaded.is_blended());
         self.complete(gpu, (character, &mut *loaded), &mut upload)?;
@@ -97,6 +101,11 @@ impl Crowd {
         }
         if self.pipelines.cull.is_some() && !loaded.is_blended() {
             self.place(gpu, loaded)?;
+            if let Some(rays) = &mut self.rays {
+                let of = (&*loaded, self.memory.work.characters);
+                let made = rays.add(gpu, upload, of, &mut self.memory.retire_queue)?;
+                loaded.rays = Some(made.keep().into());
+            }
         }
         Ok(())
     }
@@ -170,6 +179,9 @@ impl Crowd {
         }
         if let Some(poses) = character.shared_poses {
             retire_queue.retire(Retired::SharedPoses(poses));
+        }
+        if let Some(rays) = character.rays {
+            retire_queue.retire(Retired::RayCharacter(rays));
         }
     }
 

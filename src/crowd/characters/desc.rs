@@ -21,6 +21,9 @@ pub struct CharacterDesc {
     /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
     /// [`Detail::pose_error_px`](crate::crowd::Detail::pose_error_px).
     pub shared_pose_bytes: u32,
+    /// The offset of its instances in shader binding tables, for ray tracing pipelines: the lower
+    /// 24 bits of this. It counts with [`CrowdDesc::rays`](crate::CrowdDesc::rays).
+    pub sbt_offset: u32,
 }
 
 impl Default for CharacterDesc {
@@ -29,6 +32,7 @@ impl Default for CharacterDesc {
             method: SkinningMethod::default(),
             cpu_skinning: false,
             shared_pose_bytes: 4 << 20,
+            sbt_offset: 0,
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Level {
     /// The number of draws that are not blended.
     solid: usize,
     /// The number of vertices of each primitive.
-    pub(super) vertices: Vec<u32>,
+    pub(crate) vertices: Vec<u32>,
     /// Triangles of an instance that hides nothing.
     pub(crate) triangles: u32,
     /// The largest error of its primitives, in metres.

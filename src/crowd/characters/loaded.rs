@@ -7,6 +7,7 @@ use crate::crowd::characters::level::{Drawn, Level};
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
+use crate::crowd::rays::character::RayCharacter;
 use crate::crowd::visibility::chunks::{KINDS, Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, SkinningStage};
 #[cfg(doc)]
@@ -106,6 +107,8 @@ pub(crate) struct LoadedCharacter {
     pub(crate) animation: core::result::Result<AnimationTables, CpuReason>,
     /// Poses that instances share that the GPU poses, if there is memory for some.
     pub(crate) shared_poses: Option<SharedPoses>,
+    /// What rays meet of it, if they do.
+    pub(crate) rays: Option<Box<RayCharacter>>,
     /// The number of instances with a flipped transform.
     pub(crate) flipped: usize,
     /// The number of instances that hide parts.
@@ -125,10 +128,11 @@ pub(crate) struct LoadedCharacter {
     pub(crate) reads: Reads,
 }
 
-destroy_fields!(LoadedCharacter, Gpu<'a>: sets, mesh, animation, shared_poses);
+destroy_fields!(LoadedCharacter, Gpu<'a>: sets, mesh, animation, shared_poses, rays);
 
 impl LoadedCharacter {
-    /// Creates a character's data, and the upload that fills it. `serial` is a new number.
+    /// Creates a character's data, and the upload that fills it. `serial` is a new number. `traced`
+    /// is true if rays may meet it.
     ///
     /// # Errors
     /// As [`Crowd::add_character`](super::Crowd::add_character).
@@ -136,10 +140,10 @@ impl LoadedCharacter {
         gpu: Gpu<'g>,
         (layout, buffers): (&SetLayout, &FrameBuffers),
         (character, serial): (&Character, u32),
-        desc: &CharacterDesc,
+        (desc, traced): (&CharacterDesc, bool),
     ) -> Result<(Guard<'g, Self>, Guard<'g, Upload>)> {
         let mut upload = Guard::new(gpu, Upload::default());
-        let mesh = SkinnedMesh::create(gpu, &mut upload, character, desc.method)?;
+        let mesh = SkinnedMesh::create(gpu, &mut upload, (character, desc.method), traced)?;
         let cpu_skin = desc
             .cpu_skinning
             .then(|| CpuSkin::new(character, mesh.format()))
@@ -182,6 +186,7 @@ impl LoadedCharacter {
             slot: None,
             animation: Err(CpuReason::Chosen),
             shared_poses: None,
+            rays: None,
             flipped: 0,
             hiding: 0,
             primitives: drawn.collect(),

@@ -2,7 +2,7 @@
 
 mod add;
 pub(crate) mod desc;
-mod level;
+pub(crate) mod level;
 pub(crate) mod list;
 pub(crate) mod loaded;
 mod replace;

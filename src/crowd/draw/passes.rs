@@ -276,7 +276,10 @@ impl Crowd {
         let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
         let pyramid = pipelines.pyramid.iter().flat_map(PyramidPass::pipelines);
         let pyramid = pyramid.map(move |(stage, it)| compute(stage, (GpuInstance::NONE, it)));
+        let rays = self.rays.iter().flat_map(|rays| rays.pass.pipelines());
+        let rays = rays.map(move |(stage, it)| compute(stage, (GpuInstance::NONE, it)));
         each.into_iter()
+            .chain(rays)
             .chain(pyramid)
             .chain(attach)
             .chain(cull)

@@ -139,6 +139,11 @@ impl Crowd {
             self.frame
                 .begin(&self.device, &self.memory.buffers, frame_index)?;
         }
+        if let Some(rays) = &mut self.rays {
+            let queue = &mut self.memory.retire_queue;
+            // SAFETY: as above.
+            unsafe { rays.begin(gpu, frame_index, &mut self.scene.characters, queue) };
+        }
         self.prepare_skinning()?;
         self.frame.counters.stats.new_pipelines = core::mem::take(&mut self.pipelines.created);
         for (_, animator) in self.animators.untracked_mut().iter_mut() {
@@ -189,6 +194,10 @@ impl Crowd {
             return;
         }
         self.scene.mark_lost();
+        if let Some(rays) = &mut self.rays {
+            let frame = self.memory.retire_queue.frame();
+            rays.abandon(frame, &mut self.scene.characters);
+        }
         self.frame.abandon(&mut self.memory.retire_queue);
         self.memory.abandon(&self.scene.characters);
     }

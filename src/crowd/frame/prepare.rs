@@ -3,7 +3,7 @@
 use crate::crowd::frame::{Frame, Views};
 use crate::crowd::view::View;
 use crate::crowd::visibility::gpu::CullStep;
-use crate::crowd::{Crowd, Depth};
+use crate::crowd::{Crowd, Culling, Depth};
 use crate::error::{Error, Result};
 use crate::gpu::{Features, limit};
 use crate::pass::cull::CullDispatch;
@@ -105,6 +105,11 @@ impl Frame<'_> {
             let push = work.layout.reveals(&dispatch.push, last as u32 + 1);
             let late = &mut crowd.frame.late;
             late.hold(views, CullDispatch { push, ..dispatch });
+        }
+        if let Some(rays) = &mut crowd.rays {
+            let of_rays = views.iter().map(|view| view.culling == Culling::Rays);
+            let bits = (0..).zip(of_rays).map(|(index, is)| u32::from(is) << index);
+            rays.prepare(bits.fold(0, |all, bit| all | bit), step.cull);
         }
         crowd.scene.mark_uploaded();
         crowd.frame.counters.stats.upload_bytes += step.written.total;

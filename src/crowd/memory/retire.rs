@@ -4,6 +4,9 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::poses::shared_poses::SharedPoses;
+use crate::crowd::rays::character::RayCharacter;
+use crate::crowd::rays::work::RayBuffers;
+use crate::gpu::accel::Structures;
 use crate::gpu::sets::Sets;
 use crate::gpu::{AnimationTables, Destroy, Gpu, SkinnedMesh, Upload, destroy_fields};
 use crate::pass::draw::DrawPass;
@@ -21,6 +24,9 @@ pub(crate) enum Retired {
     Shadow(BoundShadow),
     History(HistoryBuffer),
     Growth(Box<PendingGrowth>),
+    Rays(Box<RayBuffers>),
+    RayCharacter(Box<RayCharacter>),
+    Structures(Structures),
     /// The upload of the character of this serial.
     Upload(u32, Upload),
 }
@@ -41,6 +47,9 @@ impl Destroy for Retired {
                 Self::Shadow(bound) => bound.destroy(gpu.device),
                 Self::History(buffer) => buffer.destroy(gpu),
                 Self::Growth(grown) => grown.destroy(gpu),
+                Self::Rays(buffers) => buffers.destroy(gpu),
+                Self::RayCharacter(own) => own.destroy(gpu),
+                Self::Structures(structures) => structures.destroy(gpu),
                 Self::Upload(_, upload) => upload.destroy(gpu),
             }
         }

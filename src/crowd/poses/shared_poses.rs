@@ -173,6 +173,28 @@ impl SharedPoses {
         shares && play.will_be_alone() && !play.is_alone(now)
     }
 
+    /// The most palettes that it can have.
+    pub(crate) fn most(&self) -> u32 {
+        (self.end_row - self.clips.len() as u32) / self.palette_rows.max(1)
+    }
+
+    /// The number of the first palette of each clip that has some, and how many these are.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let clips = self.clips.len() as u32;
+        let rows = self.palette_rows.max(1);
+        let used = self.clips.iter().filter(|clip| clip.first_row > 0);
+        used.map(move |clip| {
+            let count = clip.steps.map_or(0, |steps| steps.count + 1);
+            [(clip.first_row - clips) / rows, count]
+        })
+    }
+
+    /// The address of a palette.
+    pub(crate) fn palette(&self, number: u32) -> vk::DeviceAddress {
+        let row = self.clips.len() as u64 + u64::from(number) * u64::from(self.palette_rows);
+        self.address() + row * ROW_BYTES
+    }
+
     /// Records the entries of wanted clips in the directory.
     ///
     /// # Safety

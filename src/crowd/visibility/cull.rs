@@ -351,7 +351,7 @@ impl EyeTest {
         ];
         let [left, right, top, bottom] = sides;
         let planes = match view.culling {
-            Culling::Off => [everything; 6],
+            Culling::Off | Culling::Rays => [everything; 6],
             Culling::Sides => [left, right, top, bottom, everything, everything],
             Culling::Frustum => {
                 let (near, far) = (Plane::new(z, Vec4::ZERO), Plane::new(w, -z));

@@ -2,7 +2,6 @@
 
 use crate::crowd::Capacity;
 use crate::crowd::depth::Depth;
-use crate::crowd::detail::Culling;
 use crate::crowd::frame::history::Histories;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pyramids::{Pyramids, most_eyes};
@@ -74,7 +73,7 @@ impl Occluders {
             let Some((pyramids, of)) = pyramids else {
                 continue;
             };
-            if view.culling == Culling::Off || pyramid.texels() == 0 {
+            if !view.culling.is_bounded() || pyramid.texels() == 0 {
                 continue;
             }
             let samples = depth.samples.as_raw();
@@ -109,7 +108,7 @@ impl Occluders {
             if let Some(receivers) = &view.receivers {
                 let checked = receivers.check(number, views.len());
                 checked.map_err(|why| why.at("view", number))?;
-                if pyramids.is_some() && view.culling != Culling::Off {
+                if pyramids.is_some() && view.culling.is_bounded() {
                     self.test_casters(number as u32, view, receivers);
                 }
             }

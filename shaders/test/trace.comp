@@ -1,0 +1,45 @@
+// Test only: what rays meet first. Candidates count and are met.
+#version 460
+#extension GL_EXT_ray_query : require
+
+layout(local_size_x = 64) in;
+
+layout(set = 0, binding = 0) uniform accelerationStructureEXT people;
+// Two rows each: origin, and the mask; direction, and the largest distance.
+layout(set = 0, binding = 1, std430) readonly buffer Rays { vec4 rays[]; };
+// Distance or -1, custom index, geometry, triangle; then candidates, offset of the binding table,
+// whether the front face was met, and the number of the record.
+layout(set = 0, binding = 2, std430) writeonly buffer Hits { uint hits[]; };
+
+layout(push_constant) uniform Push { uint count; };
+
+void main() {
+    uint ray = gl_GlobalInvocationID.x;
+    if (ray >= count) {
+        return;
+    }
+    vec4 origin = rays[ray * 2u], direction = rays[ray * 2u + 1u];
+    rayQueryEXT query;
+    rayQueryInitializeEXT(query, people, gl_RayFlagsNoneEXT, floatBitsToUint(origin.w), origin.xyz,
+                          0.0, direction.xyz, direction.w);
+    uint candidates = 0u;
+    while (rayQueryProceedEXT(query)) {
+        ++candidates;
+        rayQueryConfirmIntersectionEXT(query);
+    }
+    uint at = ray * 8u;
+    bool met = rayQueryGetIntersectionTypeEXT(query, true)
+               == gl_RayQueryCommittedIntersectionTriangleEXT;
+    hits[at + 4u] = candidates;
+    if (!met) {
+        hits[at] = floatBitsToUint(-1.0);
+        return;
+    }
+    hits[at] = floatBitsToUint(rayQueryGetIntersectionTEXT(query, true));
+    hits[at + 1u] = uint(rayQueryGetIntersectionInstanceCustomIndexEXT(query, true));
+    hits[at + 2u] = uint(rayQueryGetIntersectionGeometryIndexEXT(query, true));
+    hits[at + 3u] = uint(rayQueryGetIntersectionPrimitiveIndexEXT(query, true));
+    hits[at + 5u] = rayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetEXT(query, true);
+    hits[at + 6u] = rayQueryGetIntersectionFrontFaceEXT(query, true) ? 1u : 0u;
+    hits[at + 7u] = uint(rayQueryGetIntersectionInstanceIdEXT(query, true));
+}

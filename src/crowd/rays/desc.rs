@@ -1,0 +1,128 @@
+//! What an engine asks of rays, and what it gets.
+
+use crate::crowd::rays::work::RECORD_BYTES;
+use crate::error::{Error, Result};
+use crate::gpu::{Device, limit};
+use crate::pass::rays::STORAGE_BUFFERS;
+use ash::vk;
+
+/// Lets rays meet the crowd: options of [`CrowdDesc::rays`](crate::CrowdDesc::rays).
+///
+/// Far people share poses, so they share bottom-level acceleration structures: one for each shared
+/// pose, which is built once. [`Frame::record_rays`](crate::Frame::record_rays) has the rest.
+///
+/// It needs [`Features::ACCELERATION_STRUCTURE`](crate::gpu::Features::ACCELERATION_STRUCTURE) and
+/// [`Stages::Gpu`](crate::Stages::Gpu).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(alias = "raytracing")]
+#[doc(alias = "BLAS")]
+pub struct RayDesc {
+    /// The most people that rays meet in one frame: 16,384 unless set. Each takes 64 bytes, and
+    /// what the top-level structure takes.
+    pub max_people: u32,
+    /// The most bottom-level structures that a frame builds: 64 unless set.
+    pub builds_per_frame: u32,
+    /// The most bytes of bottom-level structures for a character before they are compacted: 16 MiB
+    /// unless set.
+    ///
+    /// Rays meet a character at its finest level of detail whose structures for the rest pose and
+    /// all shared poses fit, or at its coarsest. If these do not fit either, some poses have none.
+    pub bytes_per_character: u64,
+    /// True if the crowd builds a top-level structure of its people alone. False for engines that
+    /// copy the records into a structure of their own.
+    pub tlas: bool,
+    /// The shader stages that trace: compute and fragment shaders unless set.
+    pub readers: vk::PipelineStageFlags,
+}
+
+impl Default for RayDesc {
+    fn default() -> Self {
+        Self {
+            max_people: 16_384,
+            builds_per_frame: 64,
+            bytes_per_character: 16 << 20,
+            tlas: true,
+            readers: vk::PipelineStageFlags::COMPUTE_SHADER
+                | vk::PipelineStageFlags::FRAGMENT_SHADER,
+        }
+    }
+}
+
+impl RayDesc {
+    /// The most structures that a frame builds.
+    pub(crate) const MAX_BUILDS: u32 = 1024;
+
+    /// Checks the options for a crowd that poses on the GPU, or does not.
+    pub(crate) fn check(&self, device: &Device, poses_on_gpu: bool) -> Result<()> {
+        let accel = device.accel("CrowdDesc::rays")?;
+        if !poses_on_gpu {
+            let why = "needs CrowdDesc::stages to be Stages::Gpu";
+            return Err(Error::invalid("CrowdDesc::rays", why));
+        }
+        let most = device.limits.max_storage_range / RECORD_BYTES;
+        let most = most.min(accel.max_instances).min(u32::MAX.into());
+        limit(
+            "RayDesc::max_people (maxInstanceCount)",
+            self.max_people.into(),
+            most,
+        )?;
+        limit(
+            "storage buffers of a stage (maxPerStageDescriptorStorageBuffers)",
+            STORAGE_BUFFERS.into(),
+            accel.max_storage_buffers.into(),
+        )?;
+        for (what, value, most) in [
+            ("RayDesc::max_people", self.max_people, u32::MAX),
+            (
+                "RayDesc::builds_per_frame",
+                self.builds_per_frame,
+                Self::MAX_BUILDS,
+            ),
+        ] {
+            if value == 0 || value > most {
+                return Err(Error::out_of_range(what, value, 1.0, most));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The people that rays meet in a frame, from [`Frame::record_rays`](crate::Frame::record_rays).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RayCrowd {
+    /// The top-level structure, if [`RayDesc::tlas`] asks for it.
+    pub tlas: Option<vk::AccelerationStructureKHR>,
+    /// The buffer with a `VkAccelerationStructureInstanceKHR` for each of them.
+    ///
+    /// It has the usages `TRANSFER_SRC`, `SHADER_DEVICE_ADDRESS` and
+    /// `ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`.
+    pub records: vk::Buffer,
+    /// The device address of that buffer.
+    pub address: vk::DeviceAddress,
+    /// The number of records, with empty ones behind the last of people. All of them belong into
+    /// the count of a top-level structure's instances.
+    pub count: u32,
+}
+
+/// Figures of rays. [`Crowd::ray_stats`](crate::Crowd::ray_stats) says of which frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RayStats {
+    /// People that the view showed, as of an earlier frame.
+    pub people: u32,
+    /// Of these, those that rays meet in another pose than the one that is drawn: the nearest
+    /// shared pose, or the rest pose.
+    pub approximated: u32,
+    /// Of these, those that no ray meets, because no structure of their character is built yet.
+    pub without_structure: u32,
+    /// Of these, those that no ray meets, because there are more than [`RayDesc::max_people`], or
+    /// many more than some frames ago.
+    pub left_out: u32,
+    /// Bottom-level structures that exist.
+    pub structures: u32,
+    /// Bottom-level structures that wait to be built.
+    pub waiting: u32,
+    /// Bytes of bottom-level structures.
+    pub bytes: u64,
+    /// Bottom-level structures that were built in the frame begun last.
+    pub built: u32,
+}

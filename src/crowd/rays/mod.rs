@@ -1,0 +1,332 @@
+//! Stage rays: acceleration structures of a crowd, for engines that trace rays.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`desc`] | options and results |
+//! | [`character`], [`batch`] | the bottom-level structures of a character |
+//! | [`work`] | buffers that all characters share, with the top-level structure |
+//! | [`record`] | the commands of a frame |
+
+pub(crate) mod batch;
+pub(crate) mod character;
+pub(crate) mod desc;
+mod record;
+pub(crate) mod work;
+
+use crate::crowd::characters::list::Characters;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::memory::retire::{RetireQueue, Retired};
+use crate::crowd::rays::batch::{Batch, Step};
+use crate::crowd::rays::character::RayCharacter;
+use crate::crowd::rays::desc::{RayDesc, RayStats};
+use crate::crowd::rays::work::{Counters, RayBuffers, RayCapacity};
+use crate::crowd::{CharacterId, Crowd};
+use crate::error::Result;
+use crate::gpu::accel::{STRUCTURE_ALIGNMENT, Structures};
+use crate::gpu::{Device, Gpu, Guard, Object, Upload, VkCall, destroy_fields};
+use crate::pass::cull::CullDispatch;
+use crate::pass::rays::RayPass;
+use ash::vk;
+
+/// The type of structures for triangles.
+const BOTTOM: vk::AccelerationStructureTypeKHR = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
+
+/// What a crowd has for rays.
+#[derive(Debug)]
+pub(crate) struct Rays {
+    desc: RayDesc,
+    pub(crate) pass: RayPass,
+    buffers: RayBuffers,
+    /// Compacted sizes, for each frame in flight.
+    queries: Object<vk::QueryPool>,
+    /// By frame index, true if the GPU wrote the counters.
+    counted: Vec<bool>,
+    /// What it counted in the last frame of the index begun last.
+    counters: Option<Counters>,
+    /// The views of the prepared frame that have rays, as bits.
+    views: u32,
+    /// The stages of the prepared frame.
+    dispatch: Option<CullDispatch>,
+    /// True if the frame has recorded rays.
+    recorded: bool,
+    built: u32,
+    /// Head, characters and jobs, as the GPU gets them.
+    words: Vec<u32>,
+}
+
+destroy_fields!(Rays, Gpu<'a>: buffers, queries, pass);
+
+impl Rays {
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
+        layouts: [vk::DescriptorSetLayout; 2],
+        (desc, frames_in_flight): (&RayDesc, u32),
+        characters: u32,
+    ) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
+        // SAFETY: the crowd keeps the layouts alive, and `RayDesc::check` has found that the device
+        // has as many storage buffers.
+        let pass = unsafe { RayPass::new(device, layouts) }?;
+        let capacity = RayCapacity {
+            characters,
+            ..RayCapacity::default()
+        };
+        let buffers = RayBuffers::new(gpu, &pass, (desc, frames_in_flight), capacity)?;
+        let info = vk::QueryPoolCreateInfo::default()
+            .query_type(vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR)
+            .query_count(frames_in_flight * desc.builds_per_frame);
+        // SAFETY: the info is alive during the call, and the extension is enabled.
+        let queries =
+            unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
+        let queries = Object::new(device, queries, "throng compacted sizes");
+        let made = Self {
+            desc: *desc,
+            pass: pass.keep(),
+            buffers: buffers.keep(),
+            queries: queries.keep(),
+            counted: vec![false; frames_in_flight as usize],
+            counters: None,
+            views: 0,
+            dispatch: None,
+            recorded: false,
+            built: 0,
+            words: Vec::new(),
+        };
+        Ok(Guard::new(gpu, made))
+    }
+
+    /// Creates what rays meet of a character that the GPU culls, and pipelines and space for it.
+    pub(crate) fn add<'g>(
+        &mut self,
+        gpu: Gpu<'g>,
+        upload: &mut Upload,
+        (loaded, characters): (&LoadedCharacter, u32),
+        retire_queue: &mut RetireQueue,
+    ) -> Result<Guard<'g, RayCharacter>> {
+        let made = RayCharacter::new(gpu, upload, loaded, &self.desc)?;
+        let variants = made.chunks.iter().map(|chunks| chunks.variant);
+        self.pass.prepare(gpu.device, variants)?;
+        let need = made.need(self.desc.builds_per_frame);
+        let need = RayCapacity { characters, ..need }.max(self.buffers.capacity);
+        if need != self.buffers.capacity {
+            let frames = self.counted.len() as u32;
+            let buffers = RayBuffers::new(gpu, &self.pass, (&self.desc, frames), need)?;
+            let before = core::mem::replace(&mut self.buffers, buffers.keep());
+            retire_queue.retire(Retired::Rays(before.into()));
+            self.counted.fill(false);
+            self.counters = None;
+        }
+        Ok(made)
+    }
+
+    /// Begins a frame: reads what the GPU found in the last one of this index, and creates the
+    /// structures that this one builds or compacts.
+    ///
+    /// # Safety
+    /// The work of this frame index has ended, and was submitted.
+    pub(crate) unsafe fn begin(
+        &mut self,
+        gpu: Gpu<'_>,
+        frame_index: u32,
+        characters: &mut Characters,
+        retire_queue: &mut RetireQueue,
+    ) {
+        (self.views, self.dispatch, self.recorded, self.built) = (0, None, false, 0);
+        // SAFETY: the work of this frame index has ended and was submitted, by this function's
+        // contract.
+        self.counters = core::mem::take(&mut self.counted[frame_index as usize])
+            .then(|| unsafe { self.buffers.read(frame_index) });
+        let all = characters.iter_mut();
+        let mut budget = Budget::new(&self.desc, self.buffers.capacity);
+        let mut all: Vec<_> = all
+            .filter_map(|(_, loaded)| Some((loaded.shared_poses.as_ref(), loaded.rays.as_mut()?)))
+            .collect();
+        for (shared, rays) in &mut all {
+            rays.want(*shared);
+            let each = rays.need(1);
+            for batch in &mut rays.batches {
+                match core::mem::replace(&mut batch.step, Step::Done) {
+                    Step::Copied { before, .. } => retire_queue.retire(Retired::Structures(before)),
+                    Step::Built {
+                        frame_index: built,
+                        query,
+                        frame,
+                    } => {
+                        batch.step = Step::Built {
+                            frame_index: built,
+                            query,
+                            frame,
+                        };
+                        if built == frame_index {
+                            let sizes = self.sizes(gpu.device, query, batch.poses.len());
+                            batch.step = compacted(gpu, sizes.as_deref());
+                        }
+                    }
+                    step => batch.step = step,
+                }
+                if matches!(batch.step, Step::Wanted) {
+                    budget.take(batch.poses.len(), &each);
+                }
+            }
+        }
+        for (_, rays) in all {
+            let each = rays.need(1);
+            let poses = rays.take(budget.fitting(&each));
+            if poses.is_empty() {
+                continue;
+            }
+            let sizes = vec![rays.size.bytes; poses.len()];
+            match Structures::new(gpu, "throng structures", BOTTOM, &sizes) {
+                Ok(structures) => {
+                    budget.take(poses.len(), &each);
+                    rays.batches.push(Batch {
+                        structures: structures.keep(),
+                        poses,
+                        step: Step::Wanted,
+                    });
+                }
+                Err(error) => {
+                    // People go on with the structures that there are.
+                    log::warn!("throng: no memory for structures of rays: {error}");
+                    rays.put_back(&poses);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Notes the views of a prepared frame that have rays, as bits, and its stages.
+    pub(crate) fn prepare(&mut self, views: u32, dispatch: Option<CullDispatch>) {
+        (self.views, self.dispatch) = (views, dispatch);
+    }
+
+    /// The compacted sizes of structures from a query on.
+    fn sizes(&self, device: &Device, query: u32, count: usize) -> Option<Vec<u64>> {
+        let mut sizes = vec![0_u64; count];
+        let flags = vk::QueryResultFlags::TYPE_64;
+        // SAFETY: the pool is alive and has the queries.
+        let read = unsafe {
+            let pool = self.queries.handle;
+            device
+                .raw
+                .get_query_pool_results(pool, query, &mut sizes, flags)
+        };
+        read.ok().map(|()| sizes)
+    }
+
+    /// Undoes the frame of this number, which is never submitted.
+    pub(crate) fn abandon(&mut self, frame: u64, characters: &mut Characters) {
+        self.counted.fill(false);
+        self.dispatch = None;
+        for rays in characters.iter_mut().filter_map(|(_, it)| it.rays.as_mut()) {
+            let undone = rays.batches.iter_mut().map(|batch| batch.abandon(frame));
+            let undone = undone.fold(false, |any, it| any | it);
+            if undone || rays.recorded == frame {
+                rays.update_table();
+            }
+        }
+    }
+
+    /// The figures of rays.
+    fn stats(&self, characters: &Characters) -> RayStats {
+        let [people, approximated, without_structure, left_out] = self.counters.unwrap_or_default();
+        let mut stats = RayStats {
+            people,
+            approximated,
+            without_structure,
+            left_out,
+            built: self.built,
+            ..RayStats::default()
+        };
+        for rays in characters.iter().filter_map(|(_, it)| it.rays.as_ref()) {
+            let [queued, existing] = rays.counts();
+            stats.waiting += queued;
+            for batch in &rays.batches {
+                stats.bytes += batch.bytes();
+                if matches!(batch.step, Step::Wanted) {
+                    stats.waiting += batch.poses.len() as u32;
+                }
+            }
+            stats.structures += existing;
+        }
+        stats.structures -= characters
+            .iter()
+            .filter_map(|(_, it)| it.rays.as_ref())
+            .flat_map(|rays| &rays.batches)
+            .filter(|batch| matches!(batch.step, Step::Wanted))
+            .map(|batch| batch.poses.len() as u32)
+            .sum::<u32>();
+        stats
+    }
+}
+
+impl Crowd {
+    /// The figures of rays, if [`CrowdDesc::rays`](crate::CrowdDesc::rays) asks for them.
+    ///
+    /// Counts of people are those of the last frame that recorded rays with the frame index begun
+    /// last. If frame indices take turns, that is
+    /// [`CrowdDesc::frames_in_flight`](crate::CrowdDesc::frames_in_flight) frames ago. The others
+    /// are those of the frame begun last, so far.
+    #[must_use]
+    pub fn ray_stats(&self) -> Option<RayStats> {
+        let rays = self.rays.as_ref()?;
+        Some(rays.stats(&self.scene.characters))
+    }
+
+    /// The level of detail at which rays meet a character, or `None` if they do not.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if the character does not exist.
+    pub fn ray_level(&self, character: CharacterId) -> Result<Option<u32>> {
+        let loaded = self.scene.characters.get(character)?;
+        Ok(loaded.rays.as_ref().map(|rays| rays.level))
+    }
+}
+
+/// The next step of structures that were built, with their compacted sizes, if these are known.
+fn compacted(gpu: Gpu<'_>, sizes: Option<&[u64]>) -> Step {
+    let Some(sizes) = sizes else {
+        return Step::Done;
+    };
+    let sizes = sizes
+        .iter()
+        .map(|size| size.max(&1).next_multiple_of(STRUCTURE_ALIGNMENT));
+    let sizes: Vec<u64> = sizes.collect();
+    // Without memory, they stay as they are.
+    match Structures::new(gpu, "throng structures", BOTTOM, &sizes) {
+        Ok(structures) => Step::Sized(structures.keep()),
+        Err(_) => Step::Done,
+    }
+}
+
+/// What a frame can still build.
+struct Budget {
+    builds: usize,
+    space: RayCapacity,
+}
+
+impl Budget {
+    fn new(desc: &RayDesc, space: RayCapacity) -> Self {
+        Self {
+            builds: desc.builds_per_frame as usize,
+            space,
+        }
+    }
+
+    /// The number of builds that fit, of which each needs so much.
+    fn fitting(&self, each: &RayCapacity) -> usize {
+        let fits =
+            |have: u64, need: u64| have.checked_div(need).map_or(usize::MAX, |it| it as usize);
+        let space = fits(self.space.vertices, each.vertices);
+        space
+            .min(fits(self.space.scratch, each.scratch))
+            .min(self.builds)
+    }
+
+    fn take(&mut self, count: usize, each: &RayCapacity) {
+        self.builds = self.builds.saturating_sub(count);
+        let count = count as u64;
+        self.space.vertices = self.space.vertices.saturating_sub(each.vertices * count);
+        self.space.scratch = self.space.scratch.saturating_sub(each.scratch * count);
+    }
+}

@@ -1,0 +1,203 @@
+//! The buffers of rays that all characters share.
+
+use crate::crowd::rays::desc::RayDesc;
+use crate::error::Result;
+use crate::gpu::accel::{StructureSize, Structures};
+use crate::gpu::sets::Sets;
+use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types, limit};
+use crate::pass::rays::RayPass;
+use ash::vk;
+use core::ptr::NonNull;
+use gpu_allocator::MemoryLocation;
+
+/// Bytes of a `VkAccelerationStructureInstanceKHR`.
+pub(crate) const RECORD_BYTES: u64 = 64;
+/// Words before the characters, and of a character.
+pub(crate) const HEAD: usize = 16;
+pub(crate) const CHARACTER_WORDS: usize = 4;
+/// The first of the counters in the head.
+const COUNTERS: u64 = 8;
+/// Words of a job.
+pub(crate) const JOB_WORDS: usize = 4;
+
+/// The counters as `shaders/include/ray_work.glsl` has them.
+pub(crate) type Counters = [u32; 4];
+
+/// What the buffers have space for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RayCapacity {
+    /// Numbers of characters in the GPU's tables.
+    pub(crate) characters: u32,
+    /// Vertices of the structures of a frame.
+    pub(crate) vertices: u64,
+    /// Bytes of scratch memory of a frame's builds.
+    pub(crate) scratch: u64,
+}
+
+impl RayCapacity {
+    /// The larger of each.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self {
+            characters: self.characters.max(other.characters),
+            vertices: self.vertices.max(other.vertices),
+            scratch: self.scratch.max(other.scratch),
+        }
+    }
+}
+
+/// The buffers, and the set over them.
+#[derive(Debug)]
+pub(crate) struct RayBuffers {
+    pub(crate) capacity: RayCapacity,
+    /// Head, characters and jobs.
+    pub(crate) work: Buffer,
+    pub(crate) records: Buffer,
+    pub(crate) positions: Buffer,
+    scratch: Buffer,
+    /// Bytes of the scratch memory before the first multiple of the alignment.
+    scratch_start: u64,
+    pub(crate) tlas: Option<Structures>,
+    read_back: Buffer,
+    mapped: NonNull<Counters>,
+    pub(crate) sets: Sets,
+}
+
+destroy_fields!(
+    RayBuffers, Gpu<'a>: sets, read_back, tlas, scratch, positions, records, work
+);
+
+// SAFETY: `mapped` is an address in memory that `read_back` owns, on any thread. Nothing writes it
+// but the GPU.
+unsafe impl Send for RayBuffers {}
+// SAFETY: it is only read, and only while the GPU does not write it, by the contract of
+// `RayBuffers::read`.
+unsafe impl Sync for RayBuffers {}
+
+/// The geometry of a top-level structure with its records at an address.
+pub(crate) fn people_geometry(
+    address: vk::DeviceAddress,
+) -> vk::AccelerationStructureGeometryKHR<'static> {
+    let instances = vk::AccelerationStructureGeometryInstancesDataKHR::default().data(
+        vk::DeviceOrHostAddressConstKHR {
+            device_address: address,
+        },
+    );
+    vk::AccelerationStructureGeometryKHR::default()
+        .geometry_type(vk::GeometryTypeKHR::INSTANCES)
+        .geometry(vk::AccelerationStructureGeometryDataKHR { instances })
+}
+
+/// The build of a top-level structure.
+pub(crate) fn people_build<'a>(
+    geometry: &'a vk::AccelerationStructureGeometryKHR<'a>,
+) -> vk::AccelerationStructureBuildGeometryInfoKHR<'a> {
+    vk::AccelerationStructureBuildGeometryInfoKHR::default()
+        .ty(vk::AccelerationStructureTypeKHR::TOP_LEVEL)
+        .flags(vk::BuildAccelerationStructureFlagsKHR::PREFER_FAST_BUILD)
+        .mode(vk::BuildAccelerationStructureModeKHR::BUILD)
+        .geometries(core::slice::from_ref(geometry))
+}
+
+impl RayBuffers {
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
+        pass: &RayPass,
+        (desc, frames_in_flight): (&RayDesc, u32),
+        capacity: RayCapacity,
+    ) -> Result<Guard<'g, Self>> {
+        use vk::BufferUsageFlags as Usage;
+        let device = gpu.device;
+        let accel = device.accel("CrowdDesc::rays")?;
+        let words = HEAD
+            + capacity.characters as usize * CHARACTER_WORDS
+            + desc.builds_per_frame as usize * JOB_WORDS;
+        let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_DST | Usage::TRANSFER_SRC;
+        let work = Buffer::device_local(gpu, "throng ray work", words as u64 * 4, usage)?;
+        let input =
+            Usage::SHADER_DEVICE_ADDRESS | Usage::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+        let bytes = u64::from(desc.max_people) * RECORD_BYTES;
+        let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | input;
+        let records = Buffer::device_local(gpu, "throng ray records", bytes, usage)?;
+        let bytes = limit(
+            "bytes of positions for rays (maxStorageBufferRange)",
+            capacity.vertices * 12,
+            device.limits.max_storage_range,
+        )?;
+        let usage = Usage::STORAGE_BUFFER | input;
+        let positions = Buffer::device_local(gpu, "throng ray positions", bytes, usage)?;
+        let geometry = people_geometry(records.address);
+        let size = StructureSize::of(accel, &people_build(&geometry), &[desc.max_people]);
+        let tlas_scratch = if desc.tlas { size.scratch } else { 0 };
+        let tlas = desc.tlas.then(|| {
+            let kind = vk::AccelerationStructureTypeKHR::TOP_LEVEL;
+            Structures::new(gpu, "throng people", kind, &[size.bytes])
+        });
+        let tlas = tlas.transpose()?;
+        let alignment = accel.scratch_alignment;
+        let bytes = capacity.scratch.max(tlas_scratch) + alignment;
+        let usage = Usage::STORAGE_BUFFER | Usage::SHADER_DEVICE_ADDRESS;
+        let scratch = Buffer::device_local(gpu, "throng ray scratch", bytes, usage)?;
+        let scratch_start = scratch.address.next_multiple_of(alignment) - scratch.address;
+        let desc = BufferDesc {
+            name: "throng ray read-back",
+            bytes: u64::from(frames_in_flight) * size_of::<Counters>() as u64,
+            usage: Usage::TRANSFER_DST,
+            location: MemoryLocation::GpuToCpu,
+            types: host_types(device),
+        };
+        let read_back = Buffer::new(gpu, &desc)?;
+        let mapped = read_back.mapped()?.cast();
+        let whole = |buffer: &Buffer| vk::DescriptorBufferInfo {
+            buffer: buffer.handle,
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        };
+        let sets = pass.make_set(device, &[whole(&work), whole(&records), whole(&positions)])?;
+        let made = Self {
+            capacity,
+            work: work.keep(),
+            records: records.keep(),
+            positions: positions.keep(),
+            scratch: scratch.keep(),
+            scratch_start,
+            tlas: tlas.map(Guard::keep),
+            read_back: read_back.keep(),
+            mapped,
+            sets: sets.keep(),
+        };
+        Ok(Guard::new(gpu, made))
+    }
+
+    /// The address of scratch memory, aligned.
+    pub(crate) fn scratch(&self) -> vk::DeviceAddress {
+        self.scratch.address + self.scratch_start
+    }
+
+    /// The first word of the jobs.
+    pub(crate) fn jobs(&self) -> usize {
+        HEAD + self.capacity.characters as usize * CHARACTER_WORDS
+    }
+
+    /// The copy of the counters to what the CPU reads of a frame index.
+    pub(crate) fn counters_copy(&self, frame_index: u32) -> (vk::Buffer, vk::BufferCopy) {
+        let size = size_of::<Counters>() as u64;
+        let copy = vk::BufferCopy {
+            src_offset: COUNTERS * 4,
+            dst_offset: u64::from(frame_index) * size,
+            size,
+        };
+        (self.read_back.handle, copy)
+    }
+
+    /// What the GPU counted in the last frame of a frame index.
+    ///
+    /// # Safety
+    /// The work of that frame index has ended, and it wrote the counters. The index is below the
+    /// number of frames in flight.
+    pub(crate) unsafe fn read(&self, frame_index: u32) -> Counters {
+        // SAFETY: the buffer has counters for each frame index, and is mapped at an address that is
+        // a multiple of 64. The GPU has written them and does not write them now, by this
+        // function's contract. The memory is coherent.
+        unsafe { self.mapped.add(frame_index as usize).read() }
+    }
+}

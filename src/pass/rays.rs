@@ -1,0 +1,178 @@
+//! The stages of rays: ray_skin, ray_starts and ray_instances.
+
+use crate::error::Result;
+use crate::gpu::pipeline::spirv;
+use crate::gpu::sets::Sets;
+use crate::gpu::{CHUNK, Device, GpuInstance, Guard, destroy_fields};
+use crate::pass::compute::ComputePass;
+use crate::pass::push::{CullPush, RaySkinPush};
+use ash::vk;
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
+
+/// The bindings of their own set: work, records and positions.
+const BINDINGS: [vk::DescriptorType; 3] = [vk::DescriptorType::STORAGE_BUFFER; 3];
+
+/// Storage buffers of the stage that has the most: those of throng's set 0 and its own.
+pub(crate) const STORAGE_BUFFERS: u32 = 4 + BINDINGS.len() as u32;
+
+/// The pipelines.
+#[derive(Debug)]
+pub(crate) struct RayPass {
+    /// Ray_starts and ray_instances, with the set of the cull stage.
+    people: ComputePass,
+    /// Ray_skin, with throng's set 0.
+    skin: ComputePass,
+    /// The variants of ray_skin. The first is for all primitives.
+    variants: Vec<u32>,
+}
+
+destroy_fields!(RayPass, &'a Device: people, skin);
+
+/// Chunks of vertices that a variant of ray_skin deforms.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RayChunks {
+    pub(crate) variant: u32,
+    pub(crate) count: u32,
+    /// Device address.
+    pub(crate) address: vk::DeviceAddress,
+}
+
+/// The sets of a dispatch, and the dynamic offsets of the first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RaySets<'a> {
+    pub(crate) first: vk::DescriptorSet,
+    pub(crate) offsets: &'a [u32],
+    pub(crate) own: vk::DescriptorSet,
+}
+
+impl RayPass {
+    /// # Safety
+    /// The set layouts are alive and belong to `device`: throng's set 0, and that of the stage
+    /// cull. The device has [`STORAGE_BUFFERS`].
+    pub(crate) unsafe fn new(
+        device: &Device,
+        [throng, cull]: [vk::DescriptorSetLayout; 2],
+    ) -> Result<Guard<'_, Self>> {
+        let set = |other| (&BINDINGS[..], Some(other));
+        // SAFETY: the layouts are alive, by this function's contract.
+        let mut people = unsafe { ComputePass::new::<CullPush>(device, "throng rays", set(cull)) }?;
+        for (name, words) in [
+            ("throng ray starts", spirv::RAY_STARTS_COMP),
+            ("throng ray instances", spirv::RAY_INSTANCES_COMP),
+        ] {
+            // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has 64
+            // invocations.
+            unsafe { people.add(device, name, words, &[]) }?;
+        }
+        // SAFETY: as above.
+        let skin =
+            unsafe { ComputePass::new::<RaySkinPush>(device, "throng ray skin", set(throng)) }?;
+        let pass = Self {
+            people: people.keep(),
+            skin: skin.keep(),
+            variants: Vec::new(),
+        };
+        let mut pass = Guard::new(device, pass);
+        pass.prepare(device, core::iter::once(GpuInstance::NONE))?;
+        Ok(pass)
+    }
+
+    /// Creates the pipelines of these variants that do not exist.
+    pub(crate) fn prepare(
+        &mut self,
+        device: &Device,
+        variants: impl Iterator<Item = u32>,
+    ) -> Result<()> {
+        for variant in variants {
+            if !self.variants.contains(&variant) {
+                let (words, constants) = (spirv::RAY_SKIN_COMP, [CHUNK, variant]);
+                // SAFETY: the module is the crate's own, compiled for these sets.
+                unsafe { self.skin.add(device, "throng ray skin", words, &constants) }?;
+                self.variants.push(variant);
+            }
+        }
+        Ok(())
+    }
+
+    /// The pipelines, with their names.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
+        let people = ["ray starts", "ray instances"];
+        let skin = self.skin.pipelines().map(|it| ("ray skin", it));
+        people.into_iter().zip(self.people.pipelines()).chain(skin)
+    }
+
+    /// Makes a set of work, records and positions, in a pool of its own.
+    pub(crate) fn make_set<'g>(
+        &self,
+        device: &'g Device,
+        buffers: &[vk::DescriptorBufferInfo; 3],
+    ) -> Result<Guard<'g, Sets>> {
+        self.people.make_set(device, buffers)
+    }
+
+    /// Records the positions of a character in `count` poses, whose jobs start at a word.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, chunks and
+    /// jobs are of the character of the first, and their vertices lie in the buffer of positions.
+    pub(crate) unsafe fn record_skin(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        sets: &RaySets<'_>,
+        chunks: &[RayChunks],
+        (jobs, count): (u32, u32),
+    ) {
+        let (raw, layout) = (&device.raw, self.skin.layout.handle);
+        let point = vk::PipelineBindPoint::COMPUTE;
+        let both = [sets.first, sets.own];
+        // SAFETY: by this function's contract.
+        unsafe {
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
+            for RayChunks {
+                variant,
+                count: groups,
+                address,
+            } in chunks
+            {
+                let own = self.variants.iter().position(|own| own == variant);
+                raw.cmd_bind_pipeline(cmd, point, self.skin.pipeline(own.unwrap_or(0)));
+                let push = RaySkinPush {
+                    chunks: [*address as u32, (*address >> 32) as u32],
+                    jobs,
+                };
+                let bytes = bytemuck::bytes_of(&push);
+                raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+                raw.cmd_dispatch(cmd, *groups, count, 1);
+            }
+        }
+    }
+
+    /// Records the stages that write the records of people, with a barrier between them, for so
+    /// many chunks of members.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, and their
+    /// buffers are laid out as the push constants say.
+    pub(crate) unsafe fn record_people(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        sets: &RaySets<'_>,
+        (push, chunks): (&CullPush, u32),
+    ) {
+        let (raw, layout) = (&device.raw, self.people.layout.handle);
+        let (point, stage) = (vk::PipelineBindPoint::COMPUTE, Stage::COMPUTE_SHADER);
+        let both = [sets.first, sets.own];
+        // SAFETY: by this function's contract. There are less than 65,536 chunks.
+        unsafe {
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
+            let bytes = bytemuck::bytes_of(push);
+            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(0));
+            raw.cmd_dispatch(cmd, 1, 1, 1);
+            let write = Access::SHADER_WRITE;
+            device.barrier(cmd, (stage, write), (stage, Access::SHADER_READ | write));
+            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(1));
+            raw.cmd_dispatch(cmd, chunks.max(1), 1, 1);
+        }
+    }
+}
