@@ -9,68 +9,41 @@
 #include "include/playback.glsl"
 #include "include/shared_pose.glsl"
 #include "include/ray_work.glsl"
+#include "include/ray_table.glsl"
 
 layout(local_size_x = CHUNK) in;
 
 layout(set = 1, binding = 1, std430) writeonly buffer Records { uvec4 records[]; };
-
-const uint INSTANCE_WORDS = 32u, INSTANCE_PALETTE = 28u;
-const uint NO_ADDRESS = 0xFFFFFFFFu;
-
-// The table of a character: its record in shader binding tables, the flags of instances that hide
-// nothing and of others, clips of the directory, and shared poses. Then the addresses of the
-// structures: of the rest pose, and of each shared pose.
-layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer RayTable {
-    uint words[];
-};
-const uint TABLE_BINDING = 0u, TABLE_FLAGS = 1u, TABLE_CLIPS = 3u, TABLE_POSES = 4u;
-const uint TABLE_ADDRESSES = 8u;
-
-// The structure of a palette: 0 for the rest pose, 1 for the first shared pose, and so on. Or
-// NO_ADDRESS for a palette of its own.
-uint structure_of(const RayTable table, const uint character, const uvec2 palette) {
-    if (palette == uvec2(work[character + CHARACTER_REST], work[character + CHARACTER_REST + 1u])) {
-        return 0u;
-    }
-    uvec2 directory = uvec2(work[character + CHARACTER_SHARED],
-                            work[character + CHARACTER_SHARED + 1u]);
-    if (palette.y == NO_ADDRESS || directory == uvec2(0u)) {
-        return NO_ADDRESS;
-    }
-    uint borrow;
-    uint bytes = usubBorrow(palette.x, directory.x, borrow);
-    uint row = bytes >> 4, rows = work[character + CHARACTER_PALETTE_ROWS];
-    uint clips = table.words[TABLE_CLIPS];
-    bool inside = palette.y - borrow == directory.y && row >= clips && rows > 0u;
-    uint pose = inside ? (row - clips) / rows : NO_ADDRESS;
-    return pose < table.words[TABLE_POSES] ? pose + 1u : NO_ADDRESS;
-}
 
 uvec2 address_of(const RayTable table, const uint structure) {
     uint at = TABLE_ADDRESSES + structure * 2u;
     return uvec2(table.words[at], table.words[at + 1u]);
 }
 
-void write(const uint place, const uint instance, const uint number) {
-    uint at = RAY_HEAD + number * RAY_CHARACTER_WORDS;
-    RayTable table = RayTable(uvec2(ray_work[at + 2u], ray_work[at + 3u]));
+// Writes the record of an instance, which has a slot with number `slot` minus 1, or 0.
+void write(const uint place, const uint instance, const uint number, const uint slot) {
+    RayTable table = table_of(number);
     uint character = characters_at + number * CHARACTER_WORDS;
     vec4 actor = table_rows[actors_at + instance * ACTOR_ROWS + 1u];
     uint mask = floatBitsToUint(actor.y), flags = floatBitsToUint(actor.z);
-    uint words = instance * INSTANCE_WORDS + INSTANCE_PALETTE;
-    uvec2 palette = uvec2(table_words[words], table_words[words + 1u]);
-    uint structure = structure_of(table, character, palette);
-    if (structure == NO_ADDRESS) {
-        atomicAdd(ray_work[RAY_STANDING_IN], 1u);
-        if ((flags & ACTOR_POSED) != 0u) {
-            palette = shared_pose(character, floatBitsToUint(actor.w));
-            structure = structure_of(table, character, palette);
-        }
-        structure = structure == NO_ADDRESS ? 0u : structure;
+    uint structure = structure_of(table, character, palette_of(instance));
+    uvec2 address = uvec2(0u);
+    if (slot > 0u) {
+        address = address_of(table, table.words[TABLE_POSES] + slot);
     }
-    uvec2 address = address_of(table, structure);
-    if (address == uvec2(0u)) {
-        address = address_of(table, 0u);
+    if (address != uvec2(0u)) {
+        atomicAdd(ray_work[RAY_OWN], 1u);
+    } else {
+        if (structure == NO_ADDRESS) {
+            atomicAdd(ray_work[RAY_STANDING_IN], 1u);
+            if ((flags & ACTOR_POSED) != 0u) {
+                uvec2 near = shared_pose(character, floatBitsToUint(actor.w));
+                structure = structure_of(table, character, near);
+            }
+            structure = structure == NO_ADDRESS ? 0u : structure;
+        }
+        address = address_of(table, structure);
+        address = address == uvec2(0u) ? address_of(table, 0u) : address;
     }
     if (address == uvec2(0u)) {
         atomicAdd(ray_work[RAY_WITHOUT], 1u);
@@ -93,10 +66,12 @@ void main() {
         uint number = work[record];
         uint at = RAY_HEAD + number * RAY_CHARACTER_WORDS;
         uint first = work[characters_at + number * CHARACTER_WORDS];
-        uint place = (chunk - first) * CHUNK + lane, to = ray_work[at] + place;
-        if (place < ray_work[at + 1u] && to < count) {
+        uint place = (chunk - first) * CHUNK + lane, to = ray_work[at + RAY_START] + place;
+        if (place < ray_work[at + RAY_TOTAL] && to < count) {
             uint list = visible_at + (ray_work[RAY_VIEW] * chunk_count + first) * CHUNK;
-            write(to, work[list + place], number);
+            bool slots = ray_work[at + RAY_SLOTS] != 0u;
+            uint slot = slots ? ray_work[ray_work[RAY_PLACES] + first * CHUNK + place] : 0u;
+            write(to, work[list + place], number, slot);
         }
     }
     uint all = gl_NumWorkGroups.x * CHUNK;

@@ -1,4 +1,4 @@
-// Stage ray_skin: positions of the vertices that rays meet, in character space, for new structures.
+// Stage ray_skin: positions of the vertices that rays meet, in character space, for structures.
 // A workgroup takes 64 vertices of one primitive (a chunk) in one pose (a job).
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -30,7 +30,8 @@ void main() {
         return;
     }
     uint job = jobs + gl_WorkGroupID.y * RAY_JOB_WORDS;
-    ThrongPose pose = ThrongPose(uvec2(ray_work[job], ray_work[job + 1u]), THRONG_NONE, false);
+    uvec2 palette = uvec2(ray_work[job], ray_work[job + 1u]);
+    ThrongPose pose = ThrongPose(palette, ray_work[job + 3u], false);
     vec3 position = throng_skin_position(pose, chunk.x, chunk.y + lane);
     uint at = (ray_work[job + 2u] + chunk.w + lane) * 3u;
     positions[at] = position.x;

@@ -30,8 +30,8 @@ void main() {
         }
         if (character < characters) {
             uint at = RAY_HEAD + character * RAY_CHARACTER_WORDS;
-            ray_work[at] = start;
-            ray_work[at + 1u] = count;
+            ray_work[at + RAY_START] = start;
+            ray_work[at + RAY_TOTAL] = count;
         }
         barrier();
     }

@@ -1,16 +1,22 @@
-// What the stages of rays share: RayWork (src/crowd/rays/work.rs). Offsets are in words.
+// What the stages of rays share: the buffer of src/crowd/rays/work.rs. Offsets are in words.
 
-// The head, written by the CPU in each frame: the view, the number of records, and the number of
-// characters that the table of characters has.
-const uint RAY_VIEW = 0u, RAY_COUNT = 1u, RAY_CHARACTERS = 2u;
+// The head, written by the CPU in each frame: the view, the number of records, the number of
+// characters that the table of characters has, the places of people, and the address of the frame's
+// palettes in the ring.
+const uint RAY_VIEW = 0u, RAY_COUNT = 1u, RAY_CHARACTERS = 2u, RAY_PLACES = 3u, RAY_RING = 4u;
 // Counters: people of the view, those whose pose another one stands in for, those without a
-// structure, and those without space for a record.
+// structure, those without space for a record, and those with a structure of their own.
 const uint RAY_PEOPLE = 8u, RAY_STANDING_IN = 9u, RAY_WITHOUT = 10u, RAY_LEFT_OUT = 11u;
-// Words before the characters, and of a character: the first of its records, their number, and the
-// address of its table.
-const uint RAY_HEAD = 16u, RAY_CHARACTER_WORDS = 4u;
-// Words of a job of the stage ray_skin, behind the characters: the address of a palette, and the
-// first of the vertices that it writes.
+const uint RAY_OWN = 12u;
+// Words before the characters, and of a character: the first of its records, their number, the
+// address of its table, the first job of its slots, the first vertex of these, the slots that may
+// be taken (low half) and that have jobs (high half), and the people that want one.
+const uint RAY_HEAD = 16u, RAY_CHARACTER_WORDS = 8u;
+const uint RAY_START = 0u, RAY_TOTAL = 1u, RAY_TABLE = 2u, RAY_JOBS = 4u, RAY_VERTICES = 5u;
+const uint RAY_SLOTS = 6u, RAY_WANTING = 7u;
+// Words of a job of the stage ray_skin: the address of a palette, the first of the vertices that it
+// writes, and the first word of active morph weights, or NO_ADDRESS.
 const uint RAY_JOB_WORDS = 4u;
+const uint NO_ADDRESS = 0xFFFFFFFFu;
 
 layout(set = 1, binding = 0, std430) buffer RayWork { uint ray_work[]; };

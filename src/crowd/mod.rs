@@ -94,7 +94,7 @@ use frame::state::FrameState;
 use memory::Memory;
 use memory::buffers::{BufferUsers, FrameBuffers};
 use memory::retire::RetireQueue;
-use memory::work::WorkCapacity;
+use memory::work::{WorkCapacity, chunk_capacity};
 use poses::gpu_poses::GpuPoses;
 use rays::Rays;
 use scene::Scene;
@@ -295,7 +295,8 @@ impl Crowd {
         let rays = desc.rays.as_ref().zip(pipelines.cull.as_ref());
         let rays = rays.map(|(rays, cull)| {
             let layouts = [pipelines.set_layout.handle(), cull.set_layout()];
-            Rays::new(gpu, layouts, (rays, desc.frames_in_flight), work.characters)
+            let space = [work.characters, chunk_capacity(capacity, work.characters)];
+            Rays::new(gpu, layouts, (rays, desc.frames_in_flight), space)
         });
         let rays = rays.transpose()?;
         Ok(Self {

@@ -73,6 +73,8 @@ pub(crate) struct StructureSize {
     /// A multiple of [`STRUCTURE_ALIGNMENT`].
     pub(crate) bytes: u64,
     pub(crate) scratch: u64,
+    /// Scratch memory of an update.
+    pub(crate) update: u64,
 }
 
 impl StructureSize {
@@ -94,11 +96,11 @@ impl StructureSize {
             );
         }
         let bytes = sizes.acceleration_structure_size.max(1);
+        let scratch = |bytes: u64| bytes.next_multiple_of(accel.scratch_alignment);
         Self {
             bytes: bytes.next_multiple_of(STRUCTURE_ALIGNMENT),
-            scratch: sizes
-                .build_scratch_size
-                .next_multiple_of(accel.scratch_alignment),
+            scratch: scratch(sizes.build_scratch_size),
+            update: scratch(sizes.update_scratch_size),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The stages of rays: ray_skin, ray_starts and ray_instances.
+//! The stages of rays: ray_starts, ray_slots, ray_skin and ray_instances.
 
 use crate::error::Result;
 use crate::gpu::pipeline::spirv;
@@ -18,7 +18,7 @@ pub(crate) const STORAGE_BUFFERS: u32 = 4 + BINDINGS.len() as u32;
 /// The pipelines.
 #[derive(Debug)]
 pub(crate) struct RayPass {
-    /// Ray_starts and ray_instances, with the set of the cull stage.
+    /// Ray_starts, ray_slots and ray_instances, with the set of the cull stage.
     people: ComputePass,
     /// Ray_skin, with throng's set 0.
     skin: ComputePass,
@@ -58,10 +58,11 @@ impl RayPass {
         let mut people = unsafe { ComputePass::new::<CullPush>(device, "throng rays", set(cull)) }?;
         for (name, words) in [
             ("throng ray starts", spirv::RAY_STARTS_COMP),
+            ("throng ray slots", spirv::RAY_SLOTS_COMP),
             ("throng ray instances", spirv::RAY_INSTANCES_COMP),
         ] {
-            // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has 64
-            // invocations.
+            // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has at most
+            // 128 invocations.
             unsafe { people.add(device, name, words, &[]) }?;
         }
         // SAFETY: as above.
@@ -96,7 +97,7 @@ impl RayPass {
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let people = ["ray starts", "ray instances"];
+        let people = ["ray starts", "ray slots", "ray instances"];
         let skin = self.skin.pipelines().map(|it| ("ray skin", it));
         people.into_iter().zip(self.people.pipelines()).chain(skin)
     }
@@ -147,32 +148,67 @@ impl RayPass {
         }
     }
 
-    /// Records the stages that write the records of people, with a barrier between them, for so
-    /// many chunks of members.
+    /// Records the stages that find where records start, and with `slots` who gets a slot, for so
+    /// many characters, with a barrier between them.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, and their
     /// buffers are laid out as the push constants say.
-    pub(crate) unsafe fn record_people(
+    pub(crate) unsafe fn record_starts(
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
         sets: &RaySets<'_>,
-        (push, chunks): (&CullPush, u32),
+        push: &CullPush,
+        (characters, slots): (u32, bool),
+    ) {
+        // SAFETY: this function has the same contract.
+        unsafe {
+            self.record((device, cmd), sets, push, (0, 1));
+            if slots {
+                let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
+                let then = (stage, Access::SHADER_READ | write);
+                device.barrier(cmd, (stage, write), then);
+                self.record((device, cmd), sets, push, (1, characters));
+            }
+        }
+    }
+
+    /// Records the stage that writes records, for so many chunks of members.
+    ///
+    /// # Safety
+    /// As [`Self::record_starts`].
+    pub(crate) unsafe fn record_instances(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        sets: &RaySets<'_>,
+        push: &CullPush,
+        chunks: u32,
+    ) {
+        // SAFETY: this function has the same contract.
+        unsafe { self.record((device, cmd), sets, push, (2, chunks.max(1))) };
+    }
+
+    /// Records a stage with so many workgroups, of which there are less than 65,536.
+    ///
+    /// # Safety
+    /// As [`Self::record_starts`].
+    unsafe fn record(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        sets: &RaySets<'_>,
+        push: &CullPush,
+        (stage, groups): (usize, u32),
     ) {
         let (raw, layout) = (&device.raw, self.people.layout.handle);
-        let (point, stage) = (vk::PipelineBindPoint::COMPUTE, Stage::COMPUTE_SHADER);
+        let point = vk::PipelineBindPoint::COMPUTE;
         let both = [sets.first, sets.own];
-        // SAFETY: by this function's contract. There are less than 65,536 chunks.
+        let bytes = bytemuck::bytes_of(push);
+        // SAFETY: by this function's contract.
         unsafe {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
-            let bytes = bytemuck::bytes_of(push);
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
-            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(0));
-            raw.cmd_dispatch(cmd, 1, 1, 1);
-            let write = Access::SHADER_WRITE;
-            device.barrier(cmd, (stage, write), (stage, Access::SHADER_READ | write));
-            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(1));
-            raw.cmd_dispatch(cmd, chunks.max(1), 1, 1);
+            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(stage));
+            raw.cmd_dispatch(cmd, groups, 1, 1);
         }
     }
 }

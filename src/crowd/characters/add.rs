@@ -102,7 +102,7 @@ impl Crowd {
         if self.pipelines.cull.is_some() && !loaded.is_blended() {
             self.place(gpu, loaded)?;
             if let Some(rays) = &mut self.rays {
-                let of = (&*loaded, self.memory.work.characters);
+                let of = (&*loaded, &self.scene.characters);
                 let made = rays.add(gpu, upload, of, &mut self.memory.retire_queue)?;
                 loaded.rays = Some(made.keep().into());
             }

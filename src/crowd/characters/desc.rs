@@ -24,6 +24,9 @@ pub struct CharacterDesc {
     /// The offset of its instances in shader binding tables, for ray tracing pipelines: the lower
     /// 24 bits of this. It counts with [`CrowdDesc::rays`](crate::CrowdDesc::rays).
     pub sbt_offset: u32,
+    /// The levels of detail at which rays meet it: in slots, and in shared poses. With `None`,
+    /// [`RayDesc`](crate::RayDesc) says which.
+    pub ray_levels: Option<[u32; 2]>,
 }
 
 impl Default for CharacterDesc {
@@ -33,6 +36,7 @@ impl Default for CharacterDesc {
             cpu_skinning: false,
             shared_pose_bytes: 4 << 20,
             sbt_offset: 0,
+            ray_levels: None,
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::batch::{Batch, Step};
 use crate::crowd::rays::desc::RayDesc;
 use crate::crowd::rays::work::RayCapacity;
-use crate::error::Result;
-use crate::gpu::accel::{Accel, StructureSize};
+use crate::error::{Error, Result};
+use crate::gpu::accel::{Accel, StructureSize, Structures};
 use crate::gpu::layout::GpuPrimitive;
-use crate::gpu::{Buffer, CHUNK, Gpu, Guard, PrimitiveDraw, SkinnedMesh, Upload, destroy_fields};
+use crate::gpu::{Buffer, CHUNK, Gpu, Guard, PrimitiveDraw, Upload, destroy_fields};
 use crate::mesh::AlphaMode;
 use crate::order;
 use crate::pass::rays::RayChunks;
@@ -40,10 +40,9 @@ struct Geometry {
     opaque: bool,
 }
 
-/// A character as rays meet it.
+/// The triangles of a character at a level of detail.
 #[derive(Debug)]
-pub(crate) struct RayCharacter {
-    /// The level of detail.
+pub(crate) struct RayMesh {
     pub(crate) level: u32,
     /// By primitive.
     geometries: Vec<Geometry>,
@@ -53,7 +52,34 @@ pub(crate) struct RayCharacter {
     /// The address of the mesh buffer, which has the indices.
     mesh: vk::DeviceAddress,
     pub(crate) chunks: Vec<RayChunks>,
-    /// Head, addresses of structures, and chunks: see `shaders/ray_instances.comp`.
+}
+
+/// The structures of the nearest people. They have the topology of the rest pose, and frames refit
+/// them to poses.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    pub(crate) mesh: RayMesh,
+    pub(crate) structures: Structures,
+    /// The frame that built them in the rest pose, or 0.
+    pub(crate) built: u64,
+}
+
+destroy_fields!(Slots, Gpu<'a>: structures);
+
+impl Slots {
+    /// The number of slots.
+    pub(crate) fn count(&self) -> u32 {
+        self.structures.all().len() as u32
+    }
+}
+
+/// A character as rays meet it.
+#[derive(Debug)]
+pub(crate) struct RayCharacter {
+    /// For shared poses.
+    pub(crate) mesh: RayMesh,
+    pub(crate) slots: Option<Slots>,
+    /// Head, addresses of structures, and chunks: see `shaders/include/ray_table.glsl`.
     pub(crate) table: Buffer,
     /// Head and addresses.
     words: Vec<u32>,
@@ -68,11 +94,16 @@ pub(crate) struct RayCharacter {
     pub(crate) batches: Vec<Batch>,
 }
 
-destroy_fields!(RayCharacter, Gpu<'a>: batches, table);
+destroy_fields!(RayCharacter, Gpu<'a>: batches, slots, table);
 
 impl RayCharacter {
-    /// Chooses the level of detail, and stages the upload of its chunks. `poses` are the shared
-    /// ones.
+    /// Chooses the levels of detail, and stages the upload of chunks.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] for a level of [`CharacterDesc::ray_levels`] that does not exist.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// [`CharacterDesc::ray_levels`]: crate::CharacterDesc::ray_levels
     pub(crate) fn new<'g>(
         gpu: Gpu<'g>,
         upload: &mut Upload,
@@ -80,91 +111,66 @@ impl RayCharacter {
         desc: &RayDesc,
     ) -> Result<Guard<'g, Self>> {
         let accel = gpu.device.accel("CrowdDesc::rays")?;
-        let poses = loaded.shared_poses.as_ref().map_or(0, SharedPoses::most);
-        let wanted = (1 + poses as usize).min(MAX_STRUCTURES);
-        let sized = |number: usize, level: &Level| {
-            let geometries = geometries(loaded, level, number);
-            let size = size(accel, &loaded.mesh, &geometries);
-            (number as u32, geometries, size)
-        };
-        let fits = |size: &StructureSize, count: usize| {
-            size.bytes.saturating_mul(count as u64) <= desc.bytes_per_character
-        };
-        let levels = loaded.levels.iter().enumerate();
-        let mut levels = levels
-            .map(|(number, level)| sized(number, level))
-            .peekable();
-        let mut chosen = None;
-        while let Some(level) = levels.next() {
-            let triangles: u64 = level.1.iter().map(|it| u64::from(it.triangles)).sum();
-            let last = levels.peek().is_none();
-            if last || fits(&level.2, wanted) && triangles <= accel.max_primitives {
-                chosen = Some(level);
-                break;
+        let count = loaded.levels.len();
+        for level in loaded.desc.ray_levels.into_iter().flatten() {
+            if level as usize >= count {
+                return Err(Error::not_found("level", level as usize, count));
             }
         }
-        let (level, geometries, size) = chosen.unwrap_or_default();
-        let affordable = desc.bytes_per_character / size.bytes.max(1);
+        let poses = loaded.shared_poses.as_ref().map_or(0, SharedPoses::most);
+        let wanted = (1 + poses as usize).min(MAX_STRUCTURES);
+        let mut mesh = shared_mesh(accel, loaded, (desc, wanted));
+        let affordable = desc.bytes_per_character / mesh.size.bytes.max(1);
         let count = wanted.min((affordable as usize).max(1));
-        let clips = loaded.rig.clips().len() as u32;
-        let mut words = vec![0; TABLE_HEAD + 2 * count];
-        let masked = loaded
-            .rig
-            .materials()
-            .iter()
-            .any(|m| matches!(m.alpha, AlphaMode::Mask { .. }));
-        let two_sided = loaded.levels.iter().flat_map(|level| level.draws(false));
-        let two_sided = two_sided
-            .into_iter()
-            .any(|draw| draw.double_sided || draw.flip_code.is_some());
-        let flags = if two_sided {
-            vk::GeometryInstanceFlagsKHR::TRIANGLE_FACING_CULL_DISABLE.as_raw()
-        } else {
-            0
-        };
-        let opaque = if masked {
-            0
-        } else {
-            vk::GeometryInstanceFlagsKHR::FORCE_OPAQUE.as_raw()
-        };
-        words[..5].copy_from_slice(&[
-            loaded.desc.sbt_offset,
-            flags | opaque,
+        let mut near = slot_mesh(accel, loaded, mesh.level);
+        let affordable = desc.bytes_per_character / 2 / near.size.bytes.max(1);
+        let slots = affordable.min(desc.near_slots.into()) as usize;
+        let mut words = vec![0; TABLE_HEAD + 2 * (count + slots)];
+        let [flags, hiding] = flags(loaded);
+        words[..7].copy_from_slice(&[
+            loaded.desc.sbt_offset & 0xFF_FFFF,
             flags,
-            clips,
+            hiding,
+            loaded.rig.clips().len() as u32,
             count as u32 - 1,
+            mesh.level,
+            near.vertices,
         ]);
-        let vertices = geometries.iter().map(|it| it.vertices).sum();
-        let (mut all, variants) = chunk_words(loaded, &geometries, level as usize);
         let mut table = words.clone();
         // Rows of 16 bytes.
         table.resize(table.len().next_multiple_of(4), 0);
-        let first_chunk = table.len() as u64 * 4;
-        table.append(&mut all);
+        let mut starts = [0; 2];
+        for (start, mesh) in starts.iter_mut().zip([&mut mesh, &mut near]) {
+            *start = table.len() as u64 * 4;
+            mesh.add_chunks(loaded, &mut table);
+        }
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST;
         let name = format!("throng {}: rays", loaded.rig.name());
         let buffer = Buffer::device_local(gpu, &name, table.len() as u64 * 4, usage)?;
         upload.buffer(gpu, &buffer, bytemuck::cast_slice(&table))?;
-        let mut address = buffer.address + first_chunk;
-        let chunks = variants.into_iter().map(|(variant, count)| {
-            let own = RayChunks {
-                variant,
-                count,
-                address,
-            };
-            address += u64::from(count) * 16;
-            own
+        for (start, mesh) in starts.iter().zip([&mut mesh, &mut near]) {
+            let mut address = buffer.address + start;
+            for chunks in &mut mesh.chunks {
+                chunks.address = address;
+                address += u64::from(chunks.count) * 16;
+            }
+        }
+        let sizes = vec![near.size.bytes; slots];
+        let slots = (slots > 0).then(|| {
+            let kind = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
+            let made = Structures::new(gpu, "throng slots", kind, &sizes)?;
+            Ok(made.map(|structures| Slots {
+                mesh: near,
+                structures,
+                built: 0,
+            }))
         });
-        let chunks = chunks.collect();
+        let slots: Option<Guard<'_, Slots>> = slots.transpose()?;
         Ok(buffer.map(|table| Self {
-            level,
-            geometries,
-            vertices,
-            size,
-            mesh: loaded.mesh.address(),
-            chunks,
+            mesh,
+            slots: slots.map(Guard::keep),
             table,
             words,
             recorded: 0,
@@ -176,13 +182,20 @@ impl RayCharacter {
     }
 
     /// What the buffers of all characters need, so that it can build at least one structure, and
-    /// `most` of them in a frame if it has as many.
+    /// `most` of them in a frame if it has as many. Slots come on top of those of others.
     pub(crate) fn need(&self, most: u32) -> RayCapacity {
         let count = u64::from(most).min(self.addresses.len() as u64);
+        let slots = self.slots.as_ref();
+        let slot = |each: fn(&RayMesh) -> u64| {
+            slots.map_or(0, |slots| u64::from(slots.count()) * each(&slots.mesh))
+        };
         RayCapacity {
-            characters: 0,
-            vertices: u64::from(self.vertices) * count,
-            scratch: self.size.scratch * count,
+            slots: slots.map_or(0, Slots::count),
+            vertices: u64::from(self.mesh.vertices) * count,
+            slot_vertices: slot(|mesh| mesh.vertices.into()),
+            scratch: self.mesh.size.scratch * count,
+            slot_scratch: slot(|mesh| mesh.size.scratch.max(mesh.size.update)),
+            ..RayCapacity::default()
         }
     }
 
@@ -229,11 +242,84 @@ impl RayCharacter {
         [self.queue.len() as u32, structures.sum()]
     }
 
+    /// Takes over the addresses of all structures that have been built: each pose without one has
+    /// that of the nearest pose of its clip.
+    pub(crate) fn update_table(&mut self) {
+        self.addresses.fill(0);
+        for batch in &self.batches {
+            if !matches!(batch.step, Step::Wanted) {
+                for (pose, (_, address)) in batch.poses.iter().zip(batch.structures.all()) {
+                    self.addresses[*pose as usize] = *address;
+                }
+            }
+        }
+        let words = &mut self.words[TABLE_HEAD..];
+        let poses = self.addresses.len();
+        let mut put = |pose: usize, address: u64| {
+            words[pose * 2] = address as u32;
+            words[pose * 2 + 1] = (address >> 32) as u32;
+        };
+        put(0, self.addresses[0]);
+        for [first, count] in &self.clips {
+            let own = 1 + *first as usize..1 + (first + count) as usize;
+            let built = own.clone().filter(|pose| self.addresses[*pose] != 0);
+            let built: Vec<usize> = built.collect();
+            for pose in own {
+                let nearest = built.iter().min_by_key(|at| at.abs_diff(pose));
+                put(pose, nearest.map_or(0, |at| self.addresses[*at]));
+            }
+        }
+        // Behind them, the slots.
+        for (slot, (_, address)) in self
+            .slots
+            .iter()
+            .flat_map(|it| it.structures.all().iter().enumerate())
+        {
+            let built = self.slots.as_ref().is_some_and(|it| it.built > 0);
+            put(poses + slot, if built { *address } else { 0 });
+        }
+        self.recorded = 0;
+    }
+
+    /// Head and addresses.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+}
+
+impl RayMesh {
+    /// The triangles at a level, without chunks. `refits` is true for structures that are refitted.
+    fn new(accel: &Accel, loaded: &LoadedCharacter, level: usize, refits: bool) -> Self {
+        let geometries = loaded
+            .level(level as u8)
+            .map_or_else(Vec::new, |own| geometries(loaded, own, level));
+        let mut mesh = Self {
+            level: level as u32,
+            vertices: geometries.iter().map(|it| it.vertices).sum(),
+            geometries,
+            size: StructureSize::default(),
+            mesh: loaded.mesh.address(),
+            chunks: Vec::new(),
+        };
+        let all: Vec<_> = mesh.geometries(0).collect();
+        let most = mesh.geometries.iter().map(|own| own.triangles);
+        let most: Vec<u32> = most.collect();
+        mesh.size = StructureSize::of(accel, &build(&all, refits), &most);
+        mesh
+    }
+
+    fn triangles(&self) -> u64 {
+        self.geometries
+            .iter()
+            .map(|it| u64::from(it.triangles))
+            .sum()
+    }
+
     /// The geometries of a structure whose vertices start at an address.
     pub(crate) fn geometries(
         &self,
         vertices: vk::DeviceAddress,
-    ) -> impl Iterator<Item = vk::AccelerationStructureGeometryKHR<'static>> + '_ {
+    ) -> impl ExactSizeIterator<Item = vk::AccelerationStructureGeometryKHR<'static>> + '_ {
         let each = self.geometries.iter();
         each.map(move |own| geometry(own, self.mesh, vertices))
     }
@@ -249,39 +335,72 @@ impl RayCharacter {
         })
     }
 
-    /// Takes over the addresses of all structures that have been built: each pose without one has
-    /// that of the nearest pose of its clip.
-    pub(crate) fn update_table(&mut self) {
-        self.addresses.fill(0);
-        for batch in &self.batches {
-            if !matches!(batch.step, Step::Wanted) {
-                for (pose, (_, address)) in batch.poses.iter().zip(batch.structures.all()) {
-                    self.addresses[*pose as usize] = *address;
-                }
-            }
-        }
-        let words = &mut self.words[TABLE_HEAD..];
-        let mut put = |pose: usize, address: u64| {
-            words[pose * 2] = address as u32;
-            words[pose * 2 + 1] = (address >> 32) as u32;
-        };
-        put(0, self.addresses[0]);
-        for [first, count] in &self.clips {
-            let own = 1 + *first as usize..1 + (first + count) as usize;
-            let built = own.clone().filter(|pose| self.addresses[*pose] != 0);
-            let built: Vec<usize> = built.collect();
-            for pose in own {
-                let nearest = built.iter().min_by_key(|at| at.abs_diff(pose));
-                put(pose, nearest.map_or(0, |at| self.addresses[*at]));
-            }
-        }
-        self.recorded = 0;
+    /// Appends its chunks to a table, and notes them without their addresses.
+    fn add_chunks(&mut self, loaded: &LoadedCharacter, table: &mut Vec<u32>) {
+        let (mut words, variants) = chunk_words(loaded, &self.geometries, self.level as usize);
+        table.append(&mut words);
+        let chunks = variants.into_iter().map(|(variant, count)| RayChunks {
+            variant,
+            count,
+            address: 0,
+        });
+        self.chunks = chunks.collect();
     }
+}
 
-    /// Head and addresses.
-    pub(crate) fn words(&self) -> &[u32] {
-        &self.words
+/// The finest level with which so many structures fit, or the coarsest.
+fn shared_mesh(
+    accel: &Accel,
+    loaded: &LoadedCharacter,
+    (desc, wanted): (&RayDesc, usize),
+) -> RayMesh {
+    if let Some([_, level]) = loaded.desc.ray_levels {
+        return RayMesh::new(accel, loaded, level as usize, false);
     }
+    let coarsest = loaded.levels.len().saturating_sub(1);
+    let mut levels = (0..=coarsest).map(|level| RayMesh::new(accel, loaded, level, false));
+    let fits = |mesh: &RayMesh| {
+        let bytes = mesh.size.bytes.saturating_mul(wanted as u64);
+        let fits = bytes <= desc.bytes_per_character && mesh.triangles() <= accel.max_primitives;
+        fits || mesh.level as usize == coarsest
+    };
+    let found = levels.find(fits);
+    found.unwrap_or_else(|| RayMesh::new(accel, loaded, coarsest, false))
+}
+
+/// The part of a model's size that the error of slots may have.
+const SLOT_ERROR: f32 = 1.0 / 128.0;
+
+/// The coarsest level that is precise enough for slots, at most that of shared poses.
+fn slot_mesh(accel: &Accel, loaded: &LoadedCharacter, shared: u32) -> RayMesh {
+    let most = loaded.rig.rest_bounds().size().max_element() * SLOT_ERROR;
+    let level = match loaded.desc.ray_levels {
+        Some([level, _]) => level as usize,
+        None => {
+            let precise = loaded.errors(false).partition_point(|error| *error <= most);
+            (precise.max(1) - 1).min(shared as usize)
+        }
+    };
+    RayMesh::new(accel, loaded, level, true)
+}
+
+/// The flags of instances that hide nothing, and of those that hide parts.
+fn flags(loaded: &LoadedCharacter) -> [u32; 2] {
+    use vk::GeometryInstanceFlagsKHR as Flags;
+    let mut materials = loaded.rig.materials().iter();
+    let masked = materials.any(|it| matches!(it.alpha, AlphaMode::Mask { .. }));
+    let mut draws = loaded.levels.iter().flat_map(|level| level.draws(false));
+    let two_sided = draws.any(|draw| draw.double_sided || draw.flip_code.is_some());
+    let (facing, opaque) = (Flags::TRIANGLE_FACING_CULL_DISABLE, Flags::FORCE_OPAQUE);
+    let flags = if two_sided { facing.as_raw() } else { 0 };
+    [
+        if masked {
+            flags
+        } else {
+            flags | opaque.as_raw()
+        },
+        flags,
+    ]
 }
 
 /// The triangles of each primitive at a level, some of which have none.
@@ -346,25 +465,21 @@ fn geometry(
         .flags(flags)
 }
 
-/// The build of a bottom-level structure.
+/// The build of a bottom-level structure, which is refitted or compacted later.
 pub(crate) fn build<'a>(
     geometries: &'a [vk::AccelerationStructureGeometryKHR<'a>],
+    refits: bool,
 ) -> vk::AccelerationStructureBuildGeometryInfoKHR<'a> {
+    use vk::BuildAccelerationStructureFlagsKHR as Flags;
+    let later = match refits {
+        true => Flags::ALLOW_UPDATE,
+        false => Flags::ALLOW_COMPACTION,
+    };
     vk::AccelerationStructureBuildGeometryInfoKHR::default()
         .ty(vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL)
-        .flags(
-            vk::BuildAccelerationStructureFlagsKHR::PREFER_FAST_TRACE
-                | vk::BuildAccelerationStructureFlagsKHR::ALLOW_COMPACTION,
-        )
+        .flags(Flags::PREFER_FAST_TRACE | later)
         .mode(vk::BuildAccelerationStructureModeKHR::BUILD)
         .geometries(geometries)
-}
-
-fn size(accel: &Accel, mesh: &SkinnedMesh, own: &[Geometry]) -> StructureSize {
-    let geometries = own.iter().map(|own| geometry(own, mesh.address(), 0));
-    let geometries: Vec<_> = geometries.collect();
-    let most: Vec<u32> = own.iter().map(|own| own.triangles).collect();
-    StructureSize::of(accel, &build(&geometries), &most)
 }
 
 /// The chunks of all primitives, and for each variant their number.

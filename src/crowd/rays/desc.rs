@@ -9,7 +9,9 @@ use ash::vk;
 /// Lets rays meet the crowd: options of [`CrowdDesc::rays`](crate::CrowdDesc::rays).
 ///
 /// Far people share poses, so they share bottom-level acceleration structures: one for each shared
-/// pose, which is built once. [`Frame::record_rays`](crate::Frame::record_rays) has the rest.
+/// pose, which is built once. The nearest people have slots: structures of their own, at a finer
+/// level of detail, which each frame refits. [`Frame::record_rays`](crate::Frame::record_rays) has
+/// the rest.
 ///
 /// It needs [`Features::ACCELERATION_STRUCTURE`](crate::gpu::Features::ACCELERATION_STRUCTURE) and
 /// [`Stages::Gpu`](crate::Stages::Gpu).
@@ -22,11 +24,20 @@ pub struct RayDesc {
     pub max_people: u32,
     /// The most bottom-level structures that a frame builds: 64 unless set.
     pub builds_per_frame: u32,
-    /// The most bytes of bottom-level structures for a character before they are compacted: 16 MiB
-    /// unless set.
+    /// The most people of a character that have slots: 32 unless set.
     ///
-    /// Rays meet a character at its finest level of detail whose structures for the rest pose and
-    /// all shared poses fit, or at its coarsest. If these do not fit either, some poses have none.
+    /// A slot takes the coarsest level of detail whose error is at most 1/128 of the model's size.
+    /// People who are shown at a level that is finer than that of shared poses get slots, the
+    /// nearest ones first. If the character has one level alone, these are people whose pose
+    /// nobody shares. There are fewer slots if they take more than half of
+    /// [`Self::bytes_per_character`].
+    pub near_slots: u32,
+    /// The most bytes of bottom-level structures for the shared poses of a character, before they
+    /// are compacted: 16 MiB unless set.
+    ///
+    /// They have its finest level of detail with which the structures of the rest pose and all
+    /// shared poses fit, or its coarsest. If these do not fit either, some poses have none.
+    /// [`CharacterDesc::ray_levels`](crate::CharacterDesc::ray_levels) chooses others.
     pub bytes_per_character: u64,
     /// True if the crowd builds a top-level structure of its people alone. False for engines that
     /// copy the records into a structure of their own.
@@ -40,6 +51,7 @@ impl Default for RayDesc {
         Self {
             max_people: 16_384,
             builds_per_frame: 64,
+            near_slots: 32,
             bytes_per_character: 16 << 20,
             tlas: true,
             readers: vk::PipelineStageFlags::COMPUTE_SHADER
@@ -50,7 +62,9 @@ impl Default for RayDesc {
 
 impl RayDesc {
     /// The most structures that a frame builds.
-    pub(crate) const MAX_BUILDS: u32 = 1024;
+    const MAX_BUILDS: u32 = 1024;
+    /// The most slots of a character.
+    const MAX_SLOTS: u32 = 1024;
 
     /// Checks the options for a crowd that poses on the GPU, or does not.
     pub(crate) fn check(&self, device: &Device, poses_on_gpu: bool) -> Result<()> {
@@ -83,6 +97,11 @@ impl RayDesc {
                 return Err(Error::out_of_range(what, value, 1.0, most));
             }
         }
+        limit(
+            "RayDesc::near_slots",
+            self.near_slots.into(),
+            Self::MAX_SLOTS.into(),
+        )?;
         Ok(())
     }
 }
@@ -109,6 +128,8 @@ pub struct RayCrowd {
 pub struct RayStats {
     /// People that the view showed, as of an earlier frame.
     pub people: u32,
+    /// Of these, those with slots.
+    pub near: u32,
     /// Of these, those that rays meet in another pose than the one that is drawn: the nearest
     /// shared pose, or the rest pose.
     pub approximated: u32,
@@ -125,4 +146,6 @@ pub struct RayStats {
     pub bytes: u64,
     /// Bottom-level structures that were built in the frame begun last.
     pub built: u32,
+    /// Slots that were refitted in the frame begun last.
+    pub refitted: u32,
 }

@@ -10,7 +10,7 @@
 pub(crate) mod batch;
 pub(crate) mod character;
 pub(crate) mod desc;
-mod record;
+pub(crate) mod record;
 pub(crate) mod work;
 
 use crate::crowd::characters::list::Characters;
@@ -19,7 +19,8 @@ use crate::crowd::memory::retire::{RetireQueue, Retired};
 use crate::crowd::rays::batch::{Batch, Step};
 use crate::crowd::rays::character::RayCharacter;
 use crate::crowd::rays::desc::{RayDesc, RayStats};
-use crate::crowd::rays::work::{Counters, RayBuffers, RayCapacity};
+use crate::crowd::rays::record::Plan;
+use crate::crowd::rays::work::{CHARACTER_WORDS, HEAD, RayBuffers, RayCapacity};
 use crate::crowd::{CharacterId, Crowd};
 use crate::error::Result;
 use crate::gpu::accel::{STRUCTURE_ALIGNMENT, Structures};
@@ -31,6 +32,9 @@ use ash::vk;
 /// The type of structures for triangles.
 const BOTTOM: vk::AccelerationStructureTypeKHR = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
 
+/// The first of the counters in the head, that of people.
+const PEOPLE: usize = 8;
+
 /// What a crowd has for rays.
 #[derive(Debug)]
 pub(crate) struct Rays {
@@ -41,15 +45,17 @@ pub(crate) struct Rays {
     queries: Object<vk::QueryPool>,
     /// By frame index, true if the GPU wrote the counters.
     counted: Vec<bool>,
-    /// What it counted in the last frame of the index begun last.
-    counters: Option<Counters>,
+    /// Head and characters, with what it counted in the last frame of the index begun last. Empty
+    /// if there is no such frame.
+    counters: Vec<u32>,
     /// The views of the prepared frame that have rays, as bits.
     views: u32,
     /// The stages of the prepared frame.
     dispatch: Option<CullDispatch>,
     /// True if the frame has recorded rays.
     recorded: bool,
-    built: u32,
+    /// What the frame begun last does with structures.
+    plan: Plan,
     /// Head, characters and jobs, as the GPU gets them.
     words: Vec<u32>,
 }
@@ -61,7 +67,7 @@ impl Rays {
         gpu: Gpu<'g>,
         layouts: [vk::DescriptorSetLayout; 2],
         (desc, frames_in_flight): (&RayDesc, u32),
-        characters: u32,
+        [characters, chunks]: [u32; 2],
     ) -> Result<Guard<'g, Self>> {
         let device = gpu.device;
         // SAFETY: the crowd keeps the layouts alive, and `RayDesc::check` has found that the device
@@ -69,6 +75,7 @@ impl Rays {
         let pass = unsafe { RayPass::new(device, layouts) }?;
         let capacity = RayCapacity {
             characters,
+            chunks,
             ..RayCapacity::default()
         };
         let buffers = RayBuffers::new(gpu, &pass, (desc, frames_in_flight), capacity)?;
@@ -85,38 +92,73 @@ impl Rays {
             buffers: buffers.keep(),
             queries: queries.keep(),
             counted: vec![false; frames_in_flight as usize],
-            counters: None,
+            counters: Vec::new(),
             views: 0,
             dispatch: None,
             recorded: false,
-            built: 0,
+            plan: Plan::default(),
             words: Vec::new(),
         };
         Ok(Guard::new(gpu, made))
     }
 
-    /// Creates what rays meet of a character that the GPU culls, and pipelines and space for it.
+    /// Creates what rays meet of a character that the GPU culls, and pipelines and space for it
+    /// beside the others.
     pub(crate) fn add<'g>(
         &mut self,
         gpu: Gpu<'g>,
         upload: &mut Upload,
-        (loaded, characters): (&LoadedCharacter, u32),
+        (loaded, others): (&LoadedCharacter, &Characters),
         retire_queue: &mut RetireQueue,
     ) -> Result<Guard<'g, RayCharacter>> {
         let made = RayCharacter::new(gpu, upload, loaded, &self.desc)?;
-        let variants = made.chunks.iter().map(|chunks| chunks.variant);
-        self.pass.prepare(gpu.device, variants)?;
-        let need = made.need(self.desc.builds_per_frame);
-        let need = RayCapacity { characters, ..need }.max(self.buffers.capacity);
+        let slots = made.slots.as_ref().map(|slots| &slots.mesh);
+        let meshes = core::iter::once(&made.mesh).chain(slots);
+        let chunks = meshes.flat_map(|mesh| &mesh.chunks);
+        self.pass
+            .prepare(gpu.device, chunks.map(|chunks| chunks.variant))?;
+        let mut need = made.need(self.desc.builds_per_frame);
+        for other in others.iter().filter_map(|(_, it)| it.rays.as_ref()) {
+            let other = other.need(0);
+            need.slots += other.slots;
+            need.slot_vertices += other.slot_vertices;
+            need.slot_scratch += other.slot_scratch;
+        }
+        self.fit(gpu, need, retire_queue)?;
+        Ok(made)
+    }
+
+    /// Grows the buffers for so many characters and chunks in the GPU's tables.
+    pub(crate) fn grow(
+        &mut self,
+        gpu: Gpu<'_>,
+        [characters, chunks]: [u32; 2],
+        retire_queue: &mut RetireQueue,
+    ) -> Result<()> {
+        let need = RayCapacity {
+            characters,
+            chunks,
+            ..RayCapacity::default()
+        };
+        self.fit(gpu, need, retire_queue)
+    }
+
+    fn fit(
+        &mut self,
+        gpu: Gpu<'_>,
+        need: RayCapacity,
+        retire_queue: &mut RetireQueue,
+    ) -> Result<()> {
+        let need = need.max(self.buffers.capacity);
         if need != self.buffers.capacity {
             let frames = self.counted.len() as u32;
             let buffers = RayBuffers::new(gpu, &self.pass, (&self.desc, frames), need)?;
             let before = core::mem::replace(&mut self.buffers, buffers.keep());
             retire_queue.retire(Retired::Rays(before.into()));
             self.counted.fill(false);
-            self.counters = None;
+            self.counters.clear();
         }
-        Ok(made)
+        Ok(())
     }
 
     /// Begins a frame: reads what the GPU found in the last one of this index, and creates the
@@ -131,11 +173,14 @@ impl Rays {
         characters: &mut Characters,
         retire_queue: &mut RetireQueue,
     ) {
-        (self.views, self.dispatch, self.recorded, self.built) = (0, None, false, 0);
-        // SAFETY: the work of this frame index has ended and was submitted, by this function's
-        // contract.
-        self.counters = core::mem::take(&mut self.counted[frame_index as usize])
-            .then(|| unsafe { self.buffers.read(frame_index) });
+        (self.views, self.dispatch, self.recorded) = (0, None, false);
+        self.plan.clear();
+        self.counters.clear();
+        if core::mem::take(&mut self.counted[frame_index as usize]) {
+            // SAFETY: the work of this frame index has ended and was submitted, by this function's
+            // contract.
+            unsafe { self.buffers.read(frame_index, &mut self.counters) };
+        }
         let all = characters.iter_mut();
         let mut budget = Budget::new(&self.desc, self.buffers.capacity);
         let mut all: Vec<_> = all
@@ -175,7 +220,7 @@ impl Rays {
             if poses.is_empty() {
                 continue;
             }
-            let sizes = vec![rays.size.bytes; poses.len()];
+            let sizes = vec![rays.mesh.size.bytes; poses.len()];
             match Structures::new(gpu, "throng structures", BOTTOM, &sizes) {
                 Ok(structures) => {
                     budget.take(poses.len(), &each);
@@ -220,22 +265,34 @@ impl Rays {
         self.dispatch = None;
         for rays in characters.iter_mut().filter_map(|(_, it)| it.rays.as_mut()) {
             let undone = rays.batches.iter_mut().map(|batch| batch.abandon(frame));
-            let undone = undone.fold(false, |any, it| any | it);
+            let mut undone = undone.fold(false, |any, it| any | it);
+            if let Some(slots) = rays.slots.as_mut().filter(|it| it.built == frame) {
+                (slots.built, undone) = (0, true);
+            }
             if undone || rays.recorded == frame {
                 rays.update_table();
             }
         }
     }
 
+    /// The people of a character who wanted slots some frames ago, if that is known.
+    fn wanting(&self, number: u32) -> Option<u32> {
+        let at = HEAD + number as usize * CHARACTER_WORDS + 7;
+        self.counters.get(at).copied()
+    }
+
     /// The figures of rays.
     fn stats(&self, characters: &Characters) -> RayStats {
-        let [people, approximated, without_structure, left_out] = self.counters.unwrap_or_default();
+        let counter = |at: usize| self.counters.get(at).copied().unwrap_or(0);
+        let [built, refitted] = self.plan.counts();
         let mut stats = RayStats {
-            people,
-            approximated,
-            without_structure,
-            left_out,
-            built: self.built,
+            people: counter(PEOPLE),
+            approximated: counter(PEOPLE + 1),
+            without_structure: counter(PEOPLE + 2),
+            left_out: counter(PEOPLE + 3),
+            near: counter(PEOPLE + 4),
+            built,
+            refitted,
             ..RayStats::default()
         };
         for rays in characters.iter().filter_map(|(_, it)| it.rays.as_ref()) {
@@ -248,6 +305,10 @@ impl Rays {
                 }
             }
             stats.structures += existing;
+            if let Some(slots) = &rays.slots {
+                stats.structures += slots.count();
+                stats.bytes += slots.structures.bytes();
+            }
         }
         stats.structures -= characters
             .iter()
@@ -273,13 +334,18 @@ impl Crowd {
         Some(rays.stats(&self.scene.characters))
     }
 
-    /// The level of detail at which rays meet a character, or `None` if they do not.
+    /// The levels of detail at which rays meet a character: in slots, and in shared poses. `None` if
+    /// they do not meet it.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if the character does not exist.
-    pub fn ray_level(&self, character: CharacterId) -> Result<Option<u32>> {
+    pub fn ray_levels(&self, character: CharacterId) -> Result<Option<[u32; 2]>> {
         let loaded = self.scene.characters.get(character)?;
-        Ok(loaded.rays.as_ref().map(|rays| rays.level))
+        Ok(loaded.rays.as_ref().map(|rays| {
+            let shared = rays.mesh.level;
+            let slots = rays.slots.as_ref();
+            [slots.map_or(shared, |slots| slots.mesh.level), shared]
+        }))
     }
 }
 

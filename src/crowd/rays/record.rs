@@ -14,7 +14,7 @@ use crate::crowd::rays::work::{CHARACTER_WORDS, HEAD, JOB_WORDS, people_build, p
 use crate::error::{Error, Result, expect};
 use crate::gpu::accel::Accel;
 use crate::gpu::animation::words;
-use crate::gpu::{Device, SkinnedMesh};
+use crate::gpu::{Device, GpuInstance, SkinnedMesh};
 use crate::pass::rays::RaySets;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -22,6 +22,8 @@ use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 const BUILD: Stage = Stage::ACCELERATION_STRUCTURE_BUILD_KHR;
 const BUILT: Access = Access::ACCELERATION_STRUCTURE_WRITE_KHR;
 const USED: Access = Access::ACCELERATION_STRUCTURE_READ_KHR;
+/// Slots that people may come to want within the frames in flight.
+const MORE_SLOTS: u32 = 8;
 /// The most bytes of `vkCmdUpdateBuffer`.
 const UPDATE_BYTES: usize = 65_536;
 /// People that may come into view within the frames in flight, besides a quarter of the others.
@@ -89,8 +91,11 @@ impl Frame<'_> {
         let members = characters.iter().filter(|(_, it)| it.rays.is_some());
         let members = members.map(|(_, it)| it.members.len() as u32).sum();
         let count = rays.count(members);
-        rays.write_head([view.index, count, dispatch.characters], characters);
-        let plan = rays.plan(characters, (frame, frame_index));
+        let ring = crowd.memory.buffers.palettes.address(frame_index);
+        let [low, high] = words(ring);
+        let places = rays.buffers.places() as u32;
+        let head = [view.index, count, dispatch.characters, places, low, high];
+        rays.plan(characters, &head, (frame, frame_index));
         let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
@@ -118,27 +123,33 @@ impl Frame<'_> {
                 }
             }
             device.barrier(cmd, (transfer, to), (compute, read | write));
-            if !plan.jobs.is_empty() {
-                let jobs = (&plan.jobs[..], &offsets[..]);
-                rays.record_positions((device, cmd), characters, jobs);
-                // The next stage writes other words of the buffer with the jobs.
-                device.barrier(cmd, (compute, read), (compute, read | write));
-            }
             let sets = RaySets {
                 first: dispatch.set,
                 offsets: &[dispatch.input],
                 own: rays.buffers.sets.first(),
             };
-            let people = (&dispatch.push, dispatch.chunks);
-            rays.pass.record_people((device, cmd), &sets, people);
+            let slots = (
+                dispatch.characters,
+                rays.plan.slots.iter().any(|it| it.count > 0),
+            );
+            rays.pass
+                .record_starts((device, cmd), &sets, &dispatch.push, slots);
+            let written = (compute, read | write);
+            device.barrier(cmd, (compute, write), written);
+            if rays.plan.counts() != [0; 2] {
+                rays.record_positions((device, cmd), characters, &offsets);
+                // The next stage writes other words of the buffer with the jobs.
+                device.barrier(cmd, (compute, read), written);
+            }
+            rays.pass
+                .record_instances((device, cmd), &sets, &dispatch.push, dispatch.chunks);
             let then = (BUILD | transfer, read | USED | BUILT | from);
             device.barrier(cmd, (compute | BUILD, write | BUILT), then);
             let (buffer, copy) = rays.buffers.counters_copy(frame_index);
             let work = rays.buffers.work.handle;
             device.raw.cmd_copy_buffer(cmd, work, buffer, &[copy]);
             rays.counted[frame_index as usize] = true;
-            let structures = (&*characters, &plan);
-            rays.record_structures((device, accel), cmd, structures, frame_index);
+            rays.record_structures((device, accel), cmd, characters, frame_index);
             rays.record_tlas(accel, cmd, count);
             let host = (Stage::HOST, Access::HOST_READ);
             device.barrier(cmd, (transfer, to), host);
@@ -160,76 +171,172 @@ impl Frame<'_> {
     }
 }
 
-/// A structure to build: of which character, its scratch memory, and its first vertex.
+/// A structure to build or to refit: of which character, its scratch memory, and its vertices.
+#[derive(Debug, Clone, Copy)]
 struct Job {
     character: u32,
     structure: vk::AccelerationStructureKHR,
     scratch: vk::DeviceAddress,
     vertices: vk::DeviceAddress,
+    kind: Kind,
 }
 
-/// What a frame does with bottom-level structures. It is empty in most frames.
-#[derive(Default)]
-struct Plan {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A pose is built.
+    Pose,
+    /// A slot is built in the rest pose.
+    Slot,
+    /// A slot is refitted.
+    Refit,
+}
+
+/// The slots of a character that have jobs.
+#[derive(Debug, Clone, Copy)]
+struct SlotJobs {
+    character: u32,
+    /// The first word.
+    first: u32,
+    count: u32,
+}
+
+/// What a frame does with bottom-level structures.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Poses first, and then slots.
     jobs: Vec<Job>,
+    slots: Vec<SlotJobs>,
     /// Copies from where structures were built to where they take less memory.
     copies: Vec<[vk::AccelerationStructureKHR; 2]>,
+    builds: Builds,
+}
+
+/// The structures of Vulkan for all jobs of a frame, kept so that frames allocate nothing.
+#[derive(Debug, Default)]
+struct Builds {
+    geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
+    ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
+    infos: Vec<vk::AccelerationStructureBuildGeometryInfoKHR<'static>>,
+    ranges_of: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
+}
+
+// SAFETY: the addresses in it are only used by `Rays::record_structures`, which writes them before.
+unsafe impl Send for Builds {}
+// SAFETY: as above.
+unsafe impl Sync for Builds {}
+
+impl Plan {
+    pub(super) fn clear(&mut self) {
+        self.jobs.clear();
+        self.slots.clear();
+        self.copies.clear();
+    }
+
+    /// Fills in the builds of all jobs.
+    fn fill(&mut self, characters: &Characters) {
+        let builds = &mut self.builds;
+        builds.geometries.clear();
+        builds.ranges.clear();
+        builds.infos.clear();
+        builds.ranges_of.clear();
+        let mesh = |job: &Job| {
+            let own = characters[job.character].rays.as_ref()?;
+            match job.kind {
+                Kind::Pose => Some(&own.mesh),
+                Kind::Slot | Kind::Refit => own.slots.as_ref().map(|slots| &slots.mesh),
+            }
+        };
+        for job in &self.jobs {
+            let mesh = mesh(job);
+            let geometries = mesh.into_iter().flat_map(|it| it.geometries(job.vertices));
+            builds.geometries.extend(geometries);
+            let ranges = mesh.into_iter().flat_map(|it| it.ranges());
+            builds.ranges.extend(ranges);
+        }
+        // From here on, the lists do not move.
+        let mut first = 0;
+        for job in &self.jobs {
+            let count = mesh(job).map_or(0, |mesh| mesh.geometries(0).len());
+            let refits = job.kind != Kind::Pose;
+            let (mode, before) = match job.kind {
+                Kind::Refit => (vk::BuildAccelerationStructureModeKHR::UPDATE, job.structure),
+                _ => (
+                    vk::BuildAccelerationStructureModeKHR::BUILD,
+                    vk::AccelerationStructureKHR::null(),
+                ),
+            };
+            let mut info = build(&[], refits)
+                .mode(mode)
+                .src_acceleration_structure(before)
+                .dst_acceleration_structure(job.structure)
+                .scratch_data(vk::DeviceOrHostAddressKHR {
+                    device_address: job.scratch,
+                });
+            info.geometry_count = count as u32;
+            info.p_geometries = builds.geometries[first..].as_ptr();
+            builds.infos.push(info);
+            builds.ranges_of.push(builds.ranges[first..].as_ptr());
+            first += count;
+        }
+    }
+
+    /// The structures that are built, and the slots that are refitted.
+    pub(super) fn counts(&self) -> [u32; 2] {
+        let refits = self.jobs.iter().filter(|job| job.kind == Kind::Refit);
+        let refits = refits.count();
+        [(self.jobs.len() - refits) as u32, refits as u32]
+    }
 }
 
 impl Rays {
     /// The number of records: what the view showed some frames ago and a margin, if that is known.
     fn count(&self, members: u32) -> u32 {
         let most = self.desc.max_people.min(members);
-        let late = self.counters.map(|[people, ..]| {
+        let late = self.counters.get(super::PEOPLE).map(|people| {
             let more = people / 4;
             people.saturating_add(more).saturating_add(MORE_PEOPLE)
         });
         most.min(late.unwrap_or(u32::MAX))
     }
 
-    /// Writes the head and the characters.
-    fn write_head(&mut self, head: [u32; 3], characters: &Characters) {
+    /// Decides what becomes of structures in this frame, and writes head, characters, and the jobs
+    /// of poses that are built. Updates the tables of characters whose structures change.
+    fn plan(
+        &mut self,
+        characters: &mut Characters,
+        head: &[u32],
+        (frame, frame_index): (u64, u32),
+    ) {
+        let buffers = &self.buffers;
         self.words.clear();
-        self.words.resize(self.buffers.jobs(), 0);
-        self.words[..3].copy_from_slice(&head);
-        for (_, loaded) in characters.iter() {
-            if let (Some(slot), Some(own)) = (&loaded.slot, &loaded.rays) {
-                let at = HEAD + slot.number as usize * CHARACTER_WORDS;
-                let address = own.table.address;
-                self.words[at + 2] = address as u32;
-                self.words[at + 3] = (address >> 32) as u32;
-            }
-        }
-    }
-
-    /// Decides what becomes of structures in this frame, writes the jobs of those that are built,
-    /// and updates the tables of their characters.
-    fn plan(&mut self, characters: &mut Characters, (frame, frame_index): (u64, u32)) -> Plan {
-        let (mut vertex, mut scratch) = (0, self.buffers.scratch());
+        self.words.resize(buffers.jobs(), 0);
+        self.words[..head.len()].copy_from_slice(head);
+        let positions = buffers.positions.address;
+        let (mut vertex, mut scratch) = (0, buffers.scratch());
         let mut query = frame_index * self.desc.builds_per_frame;
-        let mut plan = Plan::default();
+        let plan = &mut self.plan;
         for (character, loaded) in characters.iter_mut() {
             let Some(own) = &mut loaded.rays else {
                 continue;
             };
-            let (shared, each) = (loaded.shared_poses.as_ref(), own.size.scratch);
+            let shared = loaded.shared_poses.as_ref();
             let mut changed = false;
             for batch in &mut own.batches {
                 batch.step = match core::mem::replace(&mut batch.step, Step::Done) {
                     Step::Wanted => {
                         for (pose, (structure, _)) in batch.poses.iter().zip(batch.structures.all())
                         {
-                            let palette = palette(&loaded.mesh, shared, *pose);
-                            let [low, high] = words(palette);
-                            self.words.extend([low, high, vertex, 0]);
+                            let [low, high] = words(palette(&loaded.mesh, shared, *pose));
+                            self.words.extend([low, high, vertex, GpuInstance::NONE]);
                             plan.jobs.push(Job {
                                 character,
                                 structure: *structure,
                                 scratch,
-                                vertices: self.buffers.positions.address + u64::from(vertex) * 12,
+                                vertices: positions + u64::from(vertex) * 12,
+                                kind: Kind::Pose,
                             });
-                            vertex += own.vertices;
-                            scratch += each;
+                            vertex += own.mesh.vertices;
+                            scratch += own.mesh.size.scratch;
                         }
                         let first = query;
                         query += batch.poses.len() as u32;
@@ -257,8 +364,61 @@ impl Rays {
                 own.update_table();
             }
         }
-        self.built = plan.jobs.len() as u32;
-        plan
+        self.plan_slots(characters, frame);
+    }
+
+    /// As [`Self::plan`], for slots: they are built once, and then as many are refitted as people
+    /// wanted some frames ago, and some more.
+    fn plan_slots(&mut self, characters: &mut Characters, frame: u64) {
+        let buffers = &self.buffers;
+        let positions = buffers.positions.address;
+        let mut scratch = buffers.scratch() + buffers.capacity.scratch;
+        let mut vertex = buffers.capacity.vertices as u32;
+        let mut first = buffers.slot_jobs() as u32;
+        for (character, loaded) in characters.iter_mut() {
+            let (Some(own), Some(place)) = (&mut loaded.rays, &loaded.slot) else {
+                continue;
+            };
+            let at = HEAD + place.number as usize * CHARACTER_WORDS;
+            let [low, high] = words(own.table.address);
+            let mut record = [0, 0, low, high, first, vertex, 0, 0];
+            if let Some(slots) = &mut own.slots {
+                let all = slots.count();
+                let late = self.wanting(place.number);
+                let late = late.map_or(all, |wanting| wanting.saturating_add(MORE_SLOTS));
+                let used = late.min(loaded.members.len() as u32).min(all);
+                let (taken, count, kind) = match slots.built {
+                    0 => (0, all, Kind::Slot),
+                    _ => (used, used, Kind::Refit),
+                };
+                record[6] = taken | count << 16;
+                let mesh = &slots.mesh;
+                let each = mesh.size.scratch.max(mesh.size.update);
+                for (structure, _) in &slots.structures.all()[..count as usize] {
+                    self.plan.jobs.push(Job {
+                        character,
+                        structure: *structure,
+                        scratch,
+                        vertices: positions + u64::from(vertex) * 12,
+                        kind,
+                    });
+                    vertex += mesh.vertices;
+                    scratch += each;
+                }
+                let jobs = SlotJobs {
+                    character,
+                    first,
+                    count,
+                };
+                self.plan.slots.push(jobs);
+                first += count * JOB_WORDS as u32;
+                if kind == Kind::Slot {
+                    slots.built = frame;
+                    own.update_table();
+                }
+            }
+            self.words[at..at + CHARACTER_WORDS].copy_from_slice(&record);
+        }
     }
 
     /// Records the positions of all jobs.
@@ -269,86 +429,90 @@ impl Rays {
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
         characters: &Characters,
-        (jobs, offsets): (&[Job], &[u32]),
+        offsets: &[u32],
     ) {
         let mut first = self.buffers.jobs() as u32;
-        for jobs in jobs.chunk_by(|a, b| a.character == b.character) {
-            let count = jobs.len() as u32;
-            let loaded = &characters[jobs[0].character];
-            if let (Some(own), Some(set)) = (&loaded.rays, loaded.set(0)) {
-                let sets = RaySets {
-                    first: set,
-                    offsets,
-                    own: self.buffers.sets.first(),
-                };
-                let range = (first, count);
-                // SAFETY: `cmd` is recording outside a render pass, by this function's contract;
-                // the jobs' vertices lie in the buffer, because the frame's budget says so.
-                unsafe {
-                    self.pass
-                        .record_skin((device, cmd), &sets, &own.chunks, range);
-                }
+        let record = |character: u32, slots: bool, jobs: (u32, u32)| {
+            let loaded = &characters[character];
+            let (Some(own), Some(set)) = (&loaded.rays, loaded.set(0)) else {
+                return;
+            };
+            let chunks = match (&own.slots, slots) {
+                (Some(slots), true) => &slots.mesh.chunks,
+                _ => &own.mesh.chunks,
+            };
+            let sets = RaySets {
+                first: set,
+                offsets,
+                own: self.buffers.sets.first(),
+            };
+            if jobs.1 > 0 {
+                // SAFETY: `cmd` is recording outside a render pass, by the contract of
+                // `record_positions`; the jobs' vertices lie in the buffer, because the budget of
+                // the frame says so, and it has space for all slots.
+                unsafe { self.pass.record_skin((device, cmd), &sets, chunks, jobs) };
             }
+        };
+        let poses = self.plan.jobs.partition_point(|job| job.kind == Kind::Pose);
+        let poses = self.plan.jobs[..poses].chunk_by(|a, b| a.character == b.character);
+        for jobs in poses {
+            let count = jobs.len() as u32;
+            record(jobs[0].character, false, (first, count));
             first += count * JOB_WORDS as u32;
+        }
+        for jobs in &self.plan.slots {
+            record(jobs.character, true, (jobs.first, jobs.count));
         }
     }
 
-    /// Records the builds of all jobs, which may run at once, the copies, and the queries of the
-    /// sizes of what was built, with barriers between them.
+    /// Records the builds and refits of all jobs, which may run at once, the copies, and the
+    /// queries of the sizes of poses that were built, with barriers between them.
     ///
     /// # Safety
     /// As [`Frame::record_rays`], behind a barrier.
     unsafe fn record_structures(
-        &self,
+        &mut self,
         (device, accel): (&Device, &Accel),
         cmd: vk::CommandBuffer,
-        (characters, plan): (&Characters, &Plan),
+        characters: &Characters,
         frame_index: u32,
     ) {
-        let each = plan.jobs.iter().filter_map(|job| {
-            let own = characters[job.character].rays.as_ref()?;
-            let geometries: Vec<_> = own.geometries(job.vertices).collect();
-            Some((job, geometries, own.ranges().collect::<Vec<_>>()))
-        });
-        let each: Vec<_> = each.collect();
-        let infos = each.iter().map(|(job, geometries, _)| {
-            build(geometries)
-                .dst_acceleration_structure(job.structure)
-                .scratch_data(vk::DeviceOrHostAddressKHR {
-                    device_address: job.scratch,
-                })
-        });
-        let infos: Vec<_> = infos.collect();
-        let ranges: Vec<&[_]> = each.iter().map(|(.., ranges)| ranges.as_slice()).collect();
-        let built: Vec<_> = plan.jobs.iter().map(|job| job.structure).collect();
+        self.plan.fill(characters);
+        let Plan {
+            jobs,
+            copies,
+            builds,
+            ..
+        } = &self.plan;
+        let poses = jobs.partition_point(|job| job.kind == Kind::Pose);
+        let record = accel.raw.fp().cmd_build_acceleration_structures_khr;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract. Structures,
         // scratch memory and vertices of the jobs do not overlap. An earlier frame built what is
-        // copied, to structures of the compacted sizes. The pool has queries for all builds.
+        // copied, to structures of the compacted sizes, and what is refitted. The pool has queries
+        // for all builds. The addresses of geometries and ranges are those of lists that live on.
         unsafe {
-            if !infos.is_empty() {
-                accel
-                    .raw
-                    .cmd_build_acceleration_structures(cmd, &infos, &ranges);
+            if !jobs.is_empty() {
+                let (infos, ranges) = (builds.infos.as_ptr(), builds.ranges_of.as_ptr());
+                record(cmd, jobs.len() as u32, infos, ranges);
             }
-            for [from, to] in &plan.copies {
+            for [from, to] in copies {
                 let info = vk::CopyAccelerationStructureInfoKHR::default()
                     .src(*from)
                     .dst(*to)
                     .mode(vk::CopyAccelerationStructureModeKHR::COMPACT);
                 accel.raw.cmd_copy_acceleration_structure(cmd, &info);
             }
-            if !built.is_empty() || !plan.copies.is_empty() {
+            if !jobs.is_empty() || !copies.is_empty() {
                 device.barrier(cmd, (BUILD, BUILT), (BUILD, USED | BUILT));
             }
-            if !built.is_empty() {
-                let (pool, first) = (
-                    self.queries.handle,
-                    frame_index * self.desc.builds_per_frame,
-                );
+            if poses > 0 {
+                let built: Vec<_> = jobs[..poses].iter().map(|job| job.structure).collect();
+                let pool = self.queries.handle;
+                let first = frame_index * self.desc.builds_per_frame;
                 let kind = vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR;
                 device
                     .raw
-                    .cmd_reset_query_pool(cmd, pool, first, built.len() as u32);
+                    .cmd_reset_query_pool(cmd, pool, first, poses as u32);
                 accel
                     .raw
                     .cmd_write_acceleration_structures_properties(cmd, &built, kind, pool, first);

@@ -3,6 +3,7 @@
 use crate::crowd::rays::desc::RayDesc;
 use crate::error::Result;
 use crate::gpu::accel::{StructureSize, Structures};
+use crate::gpu::constants::CHUNK;
 use crate::gpu::sets::Sets;
 use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types, limit};
 use crate::pass::rays::RayPass;
@@ -14,24 +15,25 @@ use gpu_allocator::MemoryLocation;
 pub(crate) const RECORD_BYTES: u64 = 64;
 /// Words before the characters, and of a character.
 pub(crate) const HEAD: usize = 16;
-pub(crate) const CHARACTER_WORDS: usize = 4;
-/// The first of the counters in the head.
-const COUNTERS: u64 = 8;
+pub(crate) const CHARACTER_WORDS: usize = 8;
 /// Words of a job.
 pub(crate) const JOB_WORDS: usize = 4;
-
-/// The counters as `shaders/include/ray_work.glsl` has them.
-pub(crate) type Counters = [u32; 4];
 
 /// What the buffers have space for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RayCapacity {
     /// Numbers of characters in the GPU's tables.
     pub(crate) characters: u32,
-    /// Vertices of the structures of a frame.
+    /// Chunks of members in the GPU's tables.
+    pub(crate) chunks: u32,
+    /// The slots of all characters.
+    pub(crate) slots: u32,
+    /// Vertices of a frame's builds, and of all slots.
     pub(crate) vertices: u64,
-    /// Bytes of scratch memory of a frame's builds.
+    pub(crate) slot_vertices: u64,
+    /// Bytes of scratch memory of a frame's builds, and of all slots.
     pub(crate) scratch: u64,
+    pub(crate) slot_scratch: u64,
 }
 
 impl RayCapacity {
@@ -39,8 +41,12 @@ impl RayCapacity {
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             characters: self.characters.max(other.characters),
+            chunks: self.chunks.max(other.chunks),
+            slots: self.slots.max(other.slots),
             vertices: self.vertices.max(other.vertices),
+            slot_vertices: self.slot_vertices.max(other.slot_vertices),
             scratch: self.scratch.max(other.scratch),
+            slot_scratch: self.slot_scratch.max(other.slot_scratch),
         }
     }
 }
@@ -49,7 +55,7 @@ impl RayCapacity {
 #[derive(Debug)]
 pub(crate) struct RayBuffers {
     pub(crate) capacity: RayCapacity,
-    /// Head, characters and jobs.
+    /// Head, characters, jobs, and the places of people.
     pub(crate) work: Buffer,
     pub(crate) records: Buffer,
     pub(crate) positions: Buffer,
@@ -58,7 +64,8 @@ pub(crate) struct RayBuffers {
     scratch_start: u64,
     pub(crate) tlas: Option<Structures>,
     read_back: Buffer,
-    mapped: NonNull<Counters>,
+    mapped: NonNull<u32>,
+    builds: u32,
     pub(crate) sets: Sets,
 }
 
@@ -108,11 +115,15 @@ impl RayBuffers {
         use vk::BufferUsageFlags as Usage;
         let device = gpu.device;
         let accel = device.accel("CrowdDesc::rays")?;
-        let words = HEAD
-            + capacity.characters as usize * CHARACTER_WORDS
-            + desc.builds_per_frame as usize * JOB_WORDS;
+        let places = u64::from(capacity.chunks) * CHUNK as u64;
+        let words = places_at(&capacity, desc.builds_per_frame) as u64 + places;
+        let bytes = limit(
+            "bytes of people for rays (maxStorageBufferRange)",
+            words * 4,
+            device.limits.max_storage_range,
+        )?;
         let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_DST | Usage::TRANSFER_SRC;
-        let work = Buffer::device_local(gpu, "throng ray work", words as u64 * 4, usage)?;
+        let work = Buffer::device_local(gpu, "throng ray work", bytes, usage)?;
         let input =
             Usage::SHADER_DEVICE_ADDRESS | Usage::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
         let bytes = u64::from(desc.max_people) * RECORD_BYTES;
@@ -120,7 +131,7 @@ impl RayBuffers {
         let records = Buffer::device_local(gpu, "throng ray records", bytes, usage)?;
         let bytes = limit(
             "bytes of positions for rays (maxStorageBufferRange)",
-            capacity.vertices * 12,
+            (capacity.vertices + capacity.slot_vertices) * 12,
             device.limits.max_storage_range,
         )?;
         let usage = Usage::STORAGE_BUFFER | input;
@@ -134,13 +145,15 @@ impl RayBuffers {
         });
         let tlas = tlas.transpose()?;
         let alignment = accel.scratch_alignment;
-        let bytes = capacity.scratch.max(tlas_scratch) + alignment;
+        let bytes = capacity.scratch + capacity.slot_scratch;
+        let bytes = bytes.max(tlas_scratch) + alignment;
         let usage = Usage::STORAGE_BUFFER | Usage::SHADER_DEVICE_ADDRESS;
         let scratch = Buffer::device_local(gpu, "throng ray scratch", bytes, usage)?;
         let scratch_start = scratch.address.next_multiple_of(alignment) - scratch.address;
+        let builds = desc.builds_per_frame;
         let desc = BufferDesc {
             name: "throng ray read-back",
-            bytes: u64::from(frames_in_flight) * size_of::<Counters>() as u64,
+            bytes: u64::from(frames_in_flight) * counted(&capacity) as u64 * 4,
             usage: Usage::TRANSFER_DST,
             location: MemoryLocation::GpuToCpu,
             types: host_types(device),
@@ -163,6 +176,7 @@ impl RayBuffers {
             tlas: tlas.map(Guard::keep),
             read_back: read_back.keep(),
             mapped,
+            builds,
             sets: sets.keep(),
         };
         Ok(Guard::new(gpu, made))
@@ -173,31 +187,57 @@ impl RayBuffers {
         self.scratch.address + self.scratch_start
     }
 
-    /// The first word of the jobs.
+    /// The first word of the jobs of builds.
     pub(crate) fn jobs(&self) -> usize {
-        HEAD + self.capacity.characters as usize * CHARACTER_WORDS
+        counted(&self.capacity)
     }
 
-    /// The copy of the counters to what the CPU reads of a frame index.
+    /// The first word of the jobs of slots.
+    pub(crate) fn slot_jobs(&self) -> usize {
+        self.jobs() + self.builds as usize * JOB_WORDS
+    }
+
+    /// The first word of the places of people.
+    pub(crate) fn places(&self) -> usize {
+        places_at(&self.capacity, self.builds)
+    }
+
+    /// The copy of head and characters to what the CPU reads of a frame index.
     pub(crate) fn counters_copy(&self, frame_index: u32) -> (vk::Buffer, vk::BufferCopy) {
-        let size = size_of::<Counters>() as u64;
+        let size = counted(&self.capacity) as u64 * 4;
         let copy = vk::BufferCopy {
-            src_offset: COUNTERS * 4,
+            src_offset: 0,
             dst_offset: u64::from(frame_index) * size,
             size,
         };
         (self.read_back.handle, copy)
     }
 
-    /// What the GPU counted in the last frame of a frame index.
+    /// Head and characters of the last frame of a frame index.
     ///
     /// # Safety
-    /// The work of that frame index has ended, and it wrote the counters. The index is below the
-    /// number of frames in flight.
-    pub(crate) unsafe fn read(&self, frame_index: u32) -> Counters {
-        // SAFETY: the buffer has counters for each frame index, and is mapped at an address that is
-        // a multiple of 64. The GPU has written them and does not write them now, by this
+    /// The work of that frame index has ended, and it wrote them. The index is below the number of
+    /// frames in flight.
+    pub(crate) unsafe fn read(&self, frame_index: u32, to: &mut Vec<u32>) {
+        let count = counted(&self.capacity);
+        to.clear();
+        // SAFETY: the buffer has as many words for each frame index, and is mapped at an address
+        // that is a multiple of 64. The GPU has written them and does not write them now, by this
         // function's contract. The memory is coherent.
-        unsafe { self.mapped.add(frame_index as usize).read() }
+        let words = unsafe {
+            let first = self.mapped.add(frame_index as usize * count);
+            core::slice::from_raw_parts(first.as_ptr(), count)
+        };
+        to.extend_from_slice(words);
     }
+}
+
+/// Words of head and characters.
+fn counted(capacity: &RayCapacity) -> usize {
+    HEAD + capacity.characters as usize * CHARACTER_WORDS
+}
+
+/// Words before the places of people.
+fn places_at(capacity: &RayCapacity, builds: u32) -> usize {
+    counted(capacity) + (builds + capacity.slots) as usize * JOB_WORDS
 }

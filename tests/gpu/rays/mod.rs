@@ -276,9 +276,13 @@ fn rays_into(rng: &mut Rng, count: usize, radius: f32) -> Vec<Ray> {
 fn rays_meet_what_the_cpu_poses() {
     each_with_rays(|setup| {
         let character = builtin::mannequin().unwrap().character;
-        let mut world = World::new(setup, RayDesc::default(), SMALL);
+        let rays = RayDesc {
+            near_slots: 0,
+            ..RayDesc::default()
+        };
+        let mut world = World::new(setup, rays, SMALL);
         let kind = setup.add(&mut world.crowd, &character);
-        let level = world.crowd.ray_level(kind).unwrap().unwrap() as usize;
+        let level = world.crowd.ray_levels(kind).unwrap().unwrap()[1] as usize;
         let mut animator = Animator::new(&character).unwrap();
         let mut rng = Rng::new(50);
         let mut people = Vec::new();
@@ -353,6 +357,215 @@ fn rays_meet_what_the_cpu_poses() {
         println!("{met} rays met, {worst} m apart");
         assert!(met > 1000, "{met}");
         world.destroy(setup);
+    });
+}
+
+/// The nearest people have slots: rays meet them in their present poses, at the level of slots, also
+/// while they walk around and fade, mirrored or not. Others keep to shared poses.
+#[test]
+fn the_nearest_people_have_structures_of_their_own() {
+    const SLOTS: usize = 6;
+    each_with_rays(|setup| {
+        let character = builtin::mannequin().unwrap().character;
+        let rays = RayDesc {
+            near_slots: SLOTS as u32,
+            ..RayDesc::default()
+        };
+        let mut world = World::new(setup, rays, SMALL);
+        let kind = setup.add(&mut world.crowd, &character);
+        let [near, far] = world.crowd.ray_levels(kind).unwrap().unwrap();
+        assert!(near < far, "{near} {far}");
+        world.view.eye = view(Vec3::new(4.0, 2.0, 8.0), Vec3::Y, EXTENT).eye;
+        world.view.detail.pose_error_px = 0.0;
+        let mut animator = Animator::new(&character).unwrap();
+        let mut rng = Rng::new(52);
+        let mut people = Vec::new();
+        for number in 0..24 {
+            let play =
+                Play::new(["Walk", "Idle", "Run"][number % 3]).offset_s(rng.range(0.0, 2.0).into());
+            let id = world
+                .crowd
+                .spawn(kind, &placed(Affine3A::IDENTITY, play))
+                .unwrap();
+            let actor = animator.add(play).unwrap();
+            people.push(Person {
+                id,
+                actor,
+                world: Affine3A::IDENTITY,
+            });
+        }
+        let mut palette = vec![Mat3x4::from_affine(&Affine3A::IDENTITY); character.palette().len()];
+        let (mut met, mut worst) = (0, 0.0_f64);
+        for number in 0..30 {
+            for person in &mut people {
+                let sign = if rng.chance(3) { -1.0 } else { 1.0 };
+                person.world = Affine3A::from_scale_rotation_translation(
+                    Vec3::new(sign, 1.0, 1.0) * rng.range(0.8, 1.3),
+                    Quat::from_rotation_y(rng.range(0.0, 6.0)),
+                    Vec3::new(rng.range(-4.0, 4.0), 0.0, rng.range(-4.0, 4.0)),
+                );
+                let mut it = world.crowd.live_mut(person.id);
+                it.set_transform(&person.world).unwrap();
+                if rng.chance(10) {
+                    let play = Play::new("Wave").fade_s(0.3);
+                    it.play(play).unwrap();
+                    animator.live_mut(person.actor).play(play).unwrap();
+                }
+            }
+            let rays = rays_into(&mut rng, 600, 4.0);
+            let traced = world.frame(setup, &rays);
+            animator.update(world.now_s).unwrap();
+            if number < 8 {
+                // Structures of slots are built, and late counts are unknown.
+                continue;
+            }
+            assert_eq!(traced.stats.near, SLOTS as u32, "{:?}", traced.stats);
+            assert_eq!(traced.stats.refitted, SLOTS as u32);
+            let eye = world.view.eye.position;
+            let mut order: Vec<_> = people.iter().collect();
+            let key = |person: &&Person| {
+                let sphere = world.crowd.live(person.id).bounding_sphere();
+                let scale = person.world.matrix3.y_axis.length();
+                (sphere.center - eye).length_squared() / (scale * scale)
+            };
+            order.sort_by(|a, b| key(a).total_cmp(&key(b)));
+            let nearest: Vec<_> = order[..SLOTS]
+                .iter()
+                .map(|person| {
+                    animator
+                        .palettes(&[person.actor], &mut palette[..])
+                        .unwrap();
+                    let all = triangles(&character, near as usize, &palette, &person.world);
+                    (person.id, all)
+                })
+                .collect();
+            for (ray, hit) in rays.iter().zip(&traced.hits) {
+                let Some(hit) = hit else { continue };
+                let id = world.crowd.instance_at(hit.index).unwrap();
+                let Some((_, all)) = nearest.iter().find(|(near, _)| *near == id) else {
+                    continue;
+                };
+                let distances = all.iter().filter_map(|(_, corners)| meets(ray, corners));
+                let distance = distances.min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
+                let apart = (distance - f64::from(hit.distance)).abs();
+                worst = worst.max(apart);
+                met += 1;
+                assert!(apart < 1e-3, "frame {number}: {ray:?} {hit:?} {distance}");
+            }
+        }
+        println!("{met} rays met people near by, {worst} m apart");
+        assert!(met > 500, "{met}");
+        world.destroy(setup);
+    });
+}
+
+/// Points on the ground that a view sees, with rays from there to the sun.
+fn ground(seen: &View, sun: Vec3, [width, height]: [u32; 2]) -> Vec<Ray> {
+    let inverse = seen.eye.clip_from_world.inverse();
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let rays = pixels.filter_map(|(x, y)| {
+        let at = |x: u32, width: u32| (x as f32 + 0.5) / width as f32 * 2.0 - 1.0;
+        let far = inverse.project_point3(Vec3::new(at(x, width), at(y, height), 0.5));
+        let toward = far - seen.eye.position;
+        let origin = seen.eye.position - toward * (seen.eye.position.y / toward.y);
+        let is_seen = toward.y < 0.0 && origin.length() < 30.0;
+        is_seen.then_some(Ray {
+            origin,
+            direction: sun,
+            mask: 0xFF,
+        })
+    });
+    rays.collect()
+}
+
+/// The share of the ground, in the shadow of a walking crowd, that is lit as by structures for each
+/// person in its own pose, at full detail or at level `exact`.
+fn equal_shadows(setup: &mut Setup, desc: &CharacterDesc, exact: usize, eye: Vec3) -> f64 {
+    let character = builtin::mannequin().unwrap().character;
+    let capacity = Capacity {
+        instances: 256,
+        palette_entries: 16_384,
+        ..SMALL
+    };
+    let mut world = World::new(setup, RayDesc::default(), capacity);
+    let kind = setup.add_with(&mut world.crowd, &character, desc);
+    let seen = view(eye, Vec3::new(0.0, 0.8, 0.0), EXTENT);
+    world.view = View {
+        culling: Culling::Rays,
+        detail: Detail::default(),
+        ..seen
+    };
+    let mut animator = Animator::new(&character).unwrap();
+    let mut rng = Rng::new(53);
+    let mut people = Vec::new();
+    for number in 0..196 {
+        let clip = ["Walk", "Run", "Idle"][number % 3];
+        let play = Play::new(clip).offset_s(rng.range(0.0, 2.0).into());
+        let (x, z) = ((number % 14) as f32, (number / 14) as f32);
+        let world_from_model = Affine3A::from_rotation_translation(
+            Quat::from_rotation_y(rng.range(0.0, 6.0)),
+            Vec3::new(x - 6.5, 0.0, z - 6.5) * 1.6,
+        );
+        let id = world
+            .crowd
+            .spawn(kind, &placed(world_from_model, play))
+            .unwrap();
+        let actor = animator.add(play).unwrap();
+        people.push(Person {
+            id,
+            actor,
+            world: world_from_model,
+        });
+    }
+    world.settle(setup);
+    let rays = ground(&world.view, Vec3::new(0.5, 0.7, 0.3).normalize(), [64, 48]);
+    let traced = world.frame(setup, &rays);
+    animator.update(world.now_s).unwrap();
+    let mut palette = vec![Mat3x4::from_affine(&Affine3A::IDENTITY); character.palette().len()];
+    let mut shadows = vec![false; rays.len()];
+    for person in &people {
+        animator
+            .palettes(&[person.actor], &mut palette[..])
+            .unwrap();
+        let all = triangles(&character, exact, &palette, &person.world);
+        let sphere = world.crowd.live(person.id).bounding_sphere();
+        for (ray, shadow) in rays.iter().zip(&mut shadows) {
+            let away = sphere.center - ray.origin;
+            let along = away.dot(ray.direction);
+            if away.length_squared() - along * along < sphere.radius * sphere.radius {
+                *shadow |= all.iter().any(|(_, corners)| meets(ray, corners).is_some());
+            }
+        }
+    }
+    let equal = shadows.iter().zip(&traced.hits);
+    let equal = equal.filter(|(shadow, hit)| **shadow == hit.is_some());
+    let share = equal.count() as f64 / rays.len() as f64;
+    let dark = shadows.iter().filter(|shadow| **shadow).count();
+    println!(
+        "{share} of {} points, of which {dark} are dark: {:?}",
+        rays.len(),
+        traced.stats
+    );
+    assert!(rays.len() > 1000 && dark * 10 > rays.len());
+    world.destroy(setup);
+    share
+}
+
+/// The shadows of a crowd are those of exact poses at full detail for 99 % of the ground, with the
+/// defaults, and for more of it at equal levels.
+#[test]
+fn shadows_are_those_of_exact_poses() {
+    each_with_rays(|setup| {
+        for eye in [Vec3::new(9.0, 9.0, 14.0), Vec3::new(2.0, 1.7, 13.0)] {
+            let share = equal_shadows(setup, &CharacterDesc::default(), 0, eye);
+            assert!(share >= 0.99, "{share}");
+            let same = CharacterDesc {
+                ray_levels: Some([2, 2]),
+                ..CharacterDesc::default()
+            };
+            let share = equal_shadows(setup, &same, 2, eye);
+            assert!(share >= 0.995, "{share}");
+        }
     });
 }
 
