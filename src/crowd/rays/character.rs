@@ -123,7 +123,7 @@ impl RayCharacter {
         let affordable = desc.bytes_per_character / mesh.size.bytes.max(1);
         let count = wanted.min((affordable as usize).max(1));
         let mut near = slot_mesh(accel, loaded, mesh.level);
-        let affordable = desc.bytes_per_character / 2 / near.size.bytes.max(1);
+        let affordable = desc.bytes_per_character / near.size.bytes.max(1);
         let slots = affordable.min(desc.near_slots.into()) as usize;
         let mut words = vec![0; TABLE_HEAD + 2 * (count + slots)];
         let [flags, hiding] = flags(loaded);

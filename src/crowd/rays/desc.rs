@@ -24,13 +24,12 @@ pub struct RayDesc {
     pub max_people: u32,
     /// The most bottom-level structures that a frame builds: 64 unless set.
     pub builds_per_frame: u32,
-    /// The most people of a character that have slots: 32 unless set.
+    /// The most people of a character that have slots: 64 unless set.
     ///
     /// A slot takes the coarsest level of detail whose error is at most 1/128 of the model's size.
     /// People who are shown at a level that is finer than that of shared poses get slots, the
     /// nearest ones first. If the character has one level alone, these are people whose pose
-    /// nobody shares. There are fewer slots if they take more than half of
-    /// [`Self::bytes_per_character`].
+    /// nobody shares. There are fewer slots if they take more than [`Self::bytes_per_character`].
     pub near_slots: u32,
     /// The most bytes of bottom-level structures for the shared poses of a character, before they
     /// are compacted: 16 MiB unless set.
@@ -51,7 +50,7 @@ impl Default for RayDesc {
         Self {
             max_people: 16_384,
             builds_per_frame: 64,
-            near_slots: 32,
+            near_slots: 64,
             bytes_per_character: 16 << 20,
             tlas: true,
             readers: vk::PipelineStageFlags::COMPUTE_SHADER

@@ -480,14 +480,19 @@ fn ground(seen: &View, sun: Vec3, [width, height]: [u32; 2]) -> Vec<Ray> {
 
 /// The share of the ground, in the shadow of a walking crowd, that is lit as by structures for each
 /// person in its own pose, at full detail or at level `exact`.
-fn equal_shadows(setup: &mut Setup, desc: &CharacterDesc, exact: usize, eye: Vec3) -> f64 {
+fn equal_shadows(
+    setup: &mut Setup,
+    (rays, desc): (RayDesc, &CharacterDesc),
+    exact: usize,
+    eye: Vec3,
+) -> f64 {
     let character = builtin::mannequin().unwrap().character;
     let capacity = Capacity {
         instances: 256,
         palette_entries: 16_384,
         ..SMALL
     };
-    let mut world = World::new(setup, RayDesc::default(), capacity);
+    let mut world = World::new(setup, rays, capacity);
     let kind = setup.add_with(&mut world.crowd, &character, desc);
     let seen = view(eye, Vec3::new(0.0, 0.8, 0.0), EXTENT);
     world.view = View {
@@ -557,14 +562,20 @@ fn equal_shadows(setup: &mut Setup, desc: &CharacterDesc, exact: usize, eye: Vec
 fn shadows_are_those_of_exact_poses() {
     each_with_rays(|setup| {
         for eye in [Vec3::new(9.0, 9.0, 14.0), Vec3::new(2.0, 1.7, 13.0)] {
-            let share = equal_shadows(setup, &CharacterDesc::default(), 0, eye);
+            let defaults = (RayDesc::default(), &CharacterDesc::default());
+            let share = equal_shadows(setup, defaults, 0, eye);
             assert!(share >= 0.99, "{share}");
+            let rays = RayDesc {
+                near_slots: 200,
+                bytes_per_character: 64 << 20,
+                ..RayDesc::default()
+            };
             let same = CharacterDesc {
-                ray_levels: Some([2, 2]),
+                ray_levels: Some([4, 4]),
                 ..CharacterDesc::default()
             };
-            let share = equal_shadows(setup, &same, 2, eye);
-            assert!(share >= 0.995, "{share}");
+            let share = equal_shadows(setup, (rays, &same), 4, eye);
+            assert!(share >= 0.999, "{share}");
         }
     });
 }
