@@ -14,6 +14,11 @@
 layout(local_size_x = CHUNK) in;
 
 layout(set = 1, binding = 1, std430) writeonly buffer Records { uvec4 records[]; };
+// Two for each instance: ThrongMet (throng_hit.glsl).
+layout(set = 1, binding = 3, std430) writeonly buffer Met { uvec4 met[]; };
+
+// The first of the words of an actor that say what it hides.
+const uint ACTOR_HIDDEN = 8u;
 
 uvec2 address_of(const RayTable table, const uint structure) {
     uint at = TABLE_ADDRESSES + structure * 2u;
@@ -22,29 +27,42 @@ uvec2 address_of(const RayTable table, const uint structure) {
 
 // Writes the record of an instance, which has a slot with number `slot` minus 1, or 0.
 void write(const uint place, const uint instance, const uint number, const uint slot) {
+    uint at_table = RAY_HEAD + number * RAY_CHARACTER_WORDS + RAY_TABLE;
     RayTable table = table_of(number);
     uint character = characters_at + number * CHARACTER_WORDS;
     vec4 actor = table_rows[actors_at + instance * ACTOR_ROWS + 1u];
     uint mask = floatBitsToUint(actor.y), flags = floatBitsToUint(actor.z);
-    uint structure = structure_of(table, character, palette_of(instance));
+    uvec2 palette = palette_of(instance);
+    uint structure = structure_of(table, character, palette), morphs = NO_ADDRESS;
     uvec2 address = uvec2(0u);
     if (slot > 0u) {
         address = address_of(table, table.words[TABLE_POSES] + slot);
     }
-    if (address != uvec2(0u)) {
+    bool own = address != uvec2(0u);
+    float error_m = uintBitsToFloat(table.words[TABLE_ERRORS + (own ? 1u : 0u)]);
+    if (own) {
         atomicAdd(ray_work[RAY_OWN], 1u);
+        palette = absolute(palette);
+        morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
     } else {
         if (structure == NO_ADDRESS) {
             atomicAdd(ray_work[RAY_STANDING_IN], 1u);
             if ((flags & ACTOR_POSED) != 0u) {
-                uvec2 near = shared_pose(character, floatBitsToUint(actor.w));
-                structure = structure_of(table, character, near);
+                palette = shared_pose(character, floatBitsToUint(actor.w));
+                structure = structure_of(table, character, palette);
             }
-            structure = structure == NO_ADDRESS ? 0u : structure;
         }
-        address = address_of(table, structure);
-        address = address == uvec2(0u) ? address_of(table, 0u) : address;
+        address = structure == NO_ADDRESS ? uvec2(0u) : address_of(table, structure);
+        if (address == uvec2(0u)) {
+            palette = rest_palette(character);
+            address = address_of(table, 0u);
+        }
+        error_m += uintBitsToFloat(flags & ACTOR_POSE_ERROR);
     }
+    uint hidden = actors_at * 4u + ACTOR_HIDDEN;
+    met[instance * 2u] = uvec4(ray_work[at_table], ray_work[at_table + 1u], palette);
+    met[instance * 2u + 1u] = uvec4(morphs, table.words[TABLE_GEOMETRIES + (own ? 1u : 0u)],
+                                    floatBitsToUint(error_m * actor.x), hidden);
     if (address == uvec2(0u)) {
         atomicAdd(ray_work[RAY_WITHOUT], 1u);
     }

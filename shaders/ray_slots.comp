@@ -149,12 +149,7 @@ void main() {
         }
         if (takes && slot < most) {
             uint instance = work[list + place];
-            uvec2 palette = palette_of(instance);
-            if (palette.y == NO_ADDRESS) {
-                uint carry;
-                uint low = uaddCarry(ray_work[RAY_RING], palette.x, carry);
-                palette = uvec2(low, ray_work[RAY_RING + 1u] + carry);
-            }
+            uvec2 palette = absolute(palette_of(instance));
             uint morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
             write_job(ray_work[own + RAY_JOBS] + slot * RAY_JOB_WORDS, palette,
                       vertex + slot * each, morphs);

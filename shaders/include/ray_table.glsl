@@ -3,14 +3,17 @@
 const uint INSTANCE_WORDS = 32u, INSTANCE_PALETTE = 28u, INSTANCE_MORPHS = 30u;
 
 // The table of a character: its record in shader binding tables, the flags of instances that hide
-// nothing and of others, clips of the directory, shared poses, the level of detail of these, and
-// the vertices of a slot. Then the addresses of the structures: of the rest pose, of each shared
-// pose, and of each slot.
+// nothing and of others, clips of the directory, shared poses, the level of detail of these, the
+// vertices of a slot, the address of the mesh buffer, the words of geometries for shared poses and
+// for slots (see throng_hit.glsl), the errors in metres of both levels, and the index of the first
+// material among the records of the mesh buffer. Then the addresses of the structures: of the rest
+// pose, of each shared pose, and of each slot.
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer RayTable {
     uint words[];
 };
 const uint TABLE_BINDING = 0u, TABLE_FLAGS = 1u, TABLE_CLIPS = 3u, TABLE_POSES = 4u;
-const uint TABLE_LEVEL = 5u, TABLE_SLOT_VERTICES = 6u, TABLE_ADDRESSES = 8u;
+const uint TABLE_LEVEL = 5u, TABLE_SLOT_VERTICES = 6u, TABLE_GEOMETRIES = 10u;
+const uint TABLE_ERRORS = 12u, TABLE_ADDRESSES = 16u;
 
 RayTable table_of(const uint number) {
     uint at = RAY_HEAD + number * RAY_CHARACTER_WORDS + RAY_TABLE;
@@ -20,6 +23,13 @@ RayTable table_of(const uint number) {
 uvec2 palette_of(const uint instance) {
     uint at = instance * INSTANCE_WORDS + INSTANCE_PALETTE;
     return uvec2(table_words[at], table_words[at + 1u]);
+}
+
+// The address of a palette that may lie in the ring.
+uvec2 absolute(const uvec2 palette) {
+    uint carry;
+    uint low = uaddCarry(ray_work[RAY_RING], palette.x, carry);
+    return palette.y == NO_ADDRESS ? uvec2(low, ray_work[RAY_RING + 1u] + carry) : palette;
 }
 
 uvec2 rest_palette(const uint character) {

@@ -1,6 +1,9 @@
 // Test only: what rays meet first. Candidates count and are met.
 #version 460
 #extension GL_EXT_ray_query : require
+#extension GL_GOOGLE_include_directive : require
+
+#include "../include/throng_hit.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -8,7 +11,8 @@ layout(set = 0, binding = 0) uniform accelerationStructureEXT people;
 // Two rows each: origin, and the mask; direction, and the largest distance.
 layout(set = 0, binding = 1, std430) readonly buffer Rays { vec4 rays[]; };
 // Distance or -1, custom index, geometry, triangle; then candidates, offset of the binding table,
-// whether the front face was met, and the number of the record.
+// whether the front face was met, and the number of the record. Then what throng_hit says:
+// position, normal, texture coordinates, colour, user word, material, and where a ray should start.
 layout(set = 0, binding = 2, std430) writeonly buffer Hits { uint hits[]; };
 
 layout(push_constant) uniform Push { uint count; };
@@ -25,9 +29,12 @@ void main() {
     uint candidates = 0u;
     while (rayQueryProceedEXT(query)) {
         ++candidates;
-        rayQueryConfirmIntersectionEXT(query);
+        uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, false);
+        if (throng_ray_accepts(index, rayQueryGetIntersectionGeometryIndexEXT(query, false))) {
+            rayQueryConfirmIntersectionEXT(query);
+        }
     }
-    uint at = ray * 8u;
+    uint at = ray * 24u;
     bool met = rayQueryGetIntersectionTypeEXT(query, true)
                == gl_RayQueryCommittedIntersectionTriangleEXT;
     hits[at + 4u] = candidates;
@@ -42,4 +49,16 @@ void main() {
     hits[at + 5u] = rayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetEXT(query, true);
     hits[at + 6u] = rayQueryGetIntersectionFrontFaceEXT(query, true) ? 1u : 0u;
     hits[at + 7u] = uint(rayQueryGetIntersectionInstanceIdEXT(query, true));
+    uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, true);
+    ThrongHit hit = throng_hit(index, rayQueryGetIntersectionGeometryIndexEXT(query, true),
+                               rayQueryGetIntersectionPrimitiveIndexEXT(query, true),
+                               rayQueryGetIntersectionBarycentricsEXT(query, true));
+    float numbers[12] = float[](hit.position.x, hit.position.y, hit.position.z, hit.normal.x,
+                                hit.normal.y, hit.normal.z, hit.uv.x, hit.uv.y, hit.color.r,
+                                hit.color.g, hit.color.b, throng_ray_start(index));
+    for (uint i = 0u; i < 12u; ++i) {
+        hits[at + 8u + i] = floatBitsToUint(numbers[i]);
+    }
+    hits[at + 20u] = hit.user;
+    hits[at + 21u] = hit.material;
 }

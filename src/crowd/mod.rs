@@ -94,9 +94,10 @@ use frame::state::FrameState;
 use memory::Memory;
 use memory::buffers::{BufferUsers, FrameBuffers};
 use memory::retire::RetireQueue;
-use memory::work::{WorkCapacity, chunk_capacity};
+use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
 use rays::Rays;
+use rays::work::RayCapacity;
 use scene::Scene;
 use std::sync::Arc;
 use table::Slots;
@@ -295,8 +296,9 @@ impl Crowd {
         let rays = desc.rays.as_ref().zip(pipelines.cull.as_ref());
         let rays = rays.map(|(rays, cull)| {
             let layouts = [pipelines.set_layout.handle(), cull.set_layout()];
-            let space = [work.characters, chunk_capacity(capacity, work.characters)];
-            Rays::new(gpu, layouts, (rays, desc.frames_in_flight), space)
+            let space = RayCapacity::of(capacity, work.characters);
+            let frames = desc.frames_in_flight;
+            Rays::new(gpu, layouts, (rays, frames), (space, &buffers))
         });
         let rays = rays.transpose()?;
         Ok(Self {

@@ -47,6 +47,11 @@ pub(crate) struct SkinChunks {
     pub(crate) count: u32,
 }
 
+/// The index of the first material, in units of a material.
+pub(crate) const fn first_material(primitives: usize) -> usize {
+    (primitives * size_of::<GpuPrimitive>()).div_ceil(size_of::<GpuMaterial>())
+}
+
 impl Geometry {
     /// Encodes a character. `format` is the format of its palettes.
     pub(crate) fn new(
@@ -54,8 +59,7 @@ impl Geometry {
         format: PaletteFormat,
         max_bytes: u64,
     ) -> Result<Self> {
-        let primitives = character.primitives().len() * size_of::<GpuPrimitive>();
-        let first_material = primitives.div_ceil(size_of::<GpuMaterial>());
+        let first_material = first_material(character.primitives().len());
         let records = (first_material + character.materials().len()) * size_of::<GpuMaterial>();
         let mut geometry = Self {
             words: vec![0; records / 4],

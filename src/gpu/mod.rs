@@ -201,7 +201,7 @@ pub use animation::{AnimationTables, CpuReason, GpuPlay, PosedBy};
 pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
-pub(crate) use encode::{CHUNK, skin_variant, variant};
+pub(crate) use encode::{CHUNK, first_material, skin_variant, variant};
 pub use feature_chain::FeatureChain;
 pub use features::Features;
 pub(crate) use guard::{Destroy, Guard, destroy_fields};

@@ -2,15 +2,19 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::spirv;
-use crate::gpu::sets::Sets;
-use crate::gpu::{CHUNK, Device, GpuInstance, Guard, destroy_fields};
+use crate::gpu::sets::{self, Sets};
+use crate::gpu::{CHUNK, Device, GpuInstance, Guard, Object, destroy_fields};
 use crate::pass::compute::ComputePass;
 use crate::pass::push::{CullPush, RaySkinPush};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
-/// The bindings of their own set: work, records and positions.
-const BINDINGS: [vk::DescriptorType; 3] = [vk::DescriptorType::STORAGE_BUFFER; 3];
+/// The bindings of their own set: work, records, positions, and what rays met.
+const BINDINGS: [vk::DescriptorType; 4] = [vk::DescriptorType::STORAGE_BUFFER; 4];
+
+/// The bindings of the set for hits: what rays met, instances, lists and deformed vertices. They
+/// have the numbers of throng's set 0, but for the first.
+const HIT_BINDINGS: [u32; 4] = [0, 2, 3, 4];
 
 /// Storage buffers of the stage that has the most: those of throng's set 0 and its own.
 pub(crate) const STORAGE_BUFFERS: u32 = 4 + BINDINGS.len() as u32;
@@ -24,9 +28,11 @@ pub(crate) struct RayPass {
     skin: ComputePass,
     /// The variants of ray_skin. The first is for all primitives.
     variants: Vec<u32>,
+    /// Of the set that engines' shaders read hits with.
+    hit_layout: Object<vk::DescriptorSetLayout>,
 }
 
-destroy_fields!(RayPass, &'a Device: people, skin);
+destroy_fields!(RayPass, &'a Device: people, skin, hit_layout);
 
 /// Chunks of vertices that a variant of ray_skin deforms.
 #[derive(Debug, Clone, Copy)]
@@ -68,10 +74,16 @@ impl RayPass {
         // SAFETY: as above.
         let skin =
             unsafe { ComputePass::new::<RaySkinPush>(device, "throng ray skin", set(throng)) }?;
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let all = vk::ShaderStageFlags::ALL;
+        let bindings = HIT_BINDINGS.map(|number| sets::binding(number, kind, all));
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let hit_layout = sets::layout(device, "throng hits", &info)?;
         let pass = Self {
             people: people.keep(),
             skin: skin.keep(),
             variants: Vec::new(),
+            hit_layout: hit_layout.keep(),
         };
         let mut pass = Guard::new(device, pass);
         pass.prepare(device, core::iter::once(GpuInstance::NONE))?;
@@ -102,13 +114,41 @@ impl RayPass {
         people.into_iter().zip(self.people.pipelines()).chain(skin)
     }
 
-    /// Makes a set of work, records and positions, in a pool of its own.
+    /// Makes a set of work, records, positions and what rays met, in a pool of its own.
     pub(crate) fn make_set<'g>(
         &self,
         device: &'g Device,
-        buffers: &[vk::DescriptorBufferInfo; 3],
+        buffers: &[vk::DescriptorBufferInfo; 4],
     ) -> Result<Guard<'g, Sets>> {
         self.people.make_set(device, buffers)
+    }
+
+    /// The layout of the set that engines' shaders read hits with.
+    pub(crate) fn hit_layout(&self) -> vk::DescriptorSetLayout {
+        self.hit_layout.handle
+    }
+
+    /// Makes that set: what rays met, instances, lists and deformed vertices.
+    pub(crate) fn make_hit_set<'g>(
+        &self,
+        device: &'g Device,
+        buffers: &[vk::DescriptorBufferInfo; 4],
+    ) -> Result<Guard<'g, Sets>> {
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let sizes = [vk::DescriptorPoolSize {
+            ty: kind,
+            descriptor_count: HIT_BINDINGS.len() as u32,
+        }];
+        let layout = self.hit_layout.handle;
+        let made = sets::with_pool(device, "throng hits", &sizes, layout, 1, None)?;
+        let writes = HIT_BINDINGS.iter().zip(buffers).map(|(number, buffer)| {
+            let info = core::slice::from_ref(buffer);
+            sets::write(made.first(), *number, kind).buffer_info(info)
+        });
+        let writes: Vec<_> = writes.collect();
+        // SAFETY: no command buffer has used the new set, and the buffers are alive.
+        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
+        Ok(made)
     }
 
     /// Records the positions of a character in `count` poses, whose jobs start at a word.

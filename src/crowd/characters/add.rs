@@ -103,7 +103,9 @@ impl Crowd {
             self.place(gpu, loaded)?;
             if let Some(rays) = &mut self.rays {
                 let of = (&*loaded, &self.scene.characters);
-                let made = rays.add(gpu, upload, of, &mut self.memory.retire_queue)?;
+                let memory = &mut self.memory;
+                let with = (&memory.buffers, &mut memory.retire_queue);
+                let made = rays.add(gpu, upload, of, with)?;
                 loaded.rays = Some(made.keep().into());
             }
         }

@@ -29,6 +29,9 @@ impl Frame<'_> {
             if let Some(profiler) = &mut self.crowd.frame.profiler {
                 profiler.record_reset(&self.crowd.device, cmd);
             }
+            if let Some(rays) = &self.crowd.rays {
+                rays.record_wait(&self.crowd.device, cmd);
+            }
             let scope = self.begin_scope(cmd, "upload");
             self.record_uploads(cmd, &step.written);
             self.record_growth(cmd);

@@ -457,7 +457,7 @@ fn record_ring<'g>(
 }
 
 /// A descriptor of a whole buffer.
-fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
+pub(crate) fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
     vk::DescriptorBufferInfo {
         buffer: buffer.handle,
         offset: 0,

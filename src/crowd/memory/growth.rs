@@ -6,7 +6,8 @@ use crate::crowd::desc::check_desc;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::memory::work::{WorkCapacity, chunk_capacity};
+use crate::crowd::memory::work::WorkCapacity;
+use crate::crowd::rays::work::RayCapacity;
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -59,17 +60,16 @@ impl Crowd {
         self.pipelines
             .prepare_attach(gpu.device, wanted.attachments)?;
         self.pipelines.prepare_pyramid(gpu.device, &wanted)?;
-        if let Some(rays) = &mut self.rays {
-            let chunks = chunk_capacity(&wanted, work.characters);
-            let space = [work.characters, chunks];
-            rays.grow(gpu, space, &mut self.memory.retire_queue)?;
-        }
         let buffers = FrameBuffers::new(gpu, self.pipelines.users(work), &desc)?;
         let layout = &self.pipelines.set_layout;
         let sets = self
             .scene
             .characters
             .all_sets(gpu.device, layout, &buffers)?;
+        if let Some(rays) = &mut self.rays {
+            let with = (&*buffers, &mut self.memory.retire_queue);
+            rays.grow(gpu, RayCapacity::of(&wanted, work.characters), with)?;
+        }
         let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers.keep());
         let histories = core::mem::take(&mut replaced.history);
         if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {

@@ -13,8 +13,10 @@ use crate::crowd::rays::desc::RayDesc;
 use crate::crowd::rays::work::RayCapacity;
 use crate::error::{Error, Result};
 use crate::gpu::accel::{Accel, StructureSize, Structures};
+use crate::gpu::animation::words as address_words;
+use crate::gpu::first_material;
 use crate::gpu::layout::GpuPrimitive;
-use crate::gpu::{Buffer, CHUNK, Gpu, Guard, PrimitiveDraw, Upload, destroy_fields};
+use crate::gpu::{Buffer, CHUNK, Gpu, GpuInstance, Guard, PrimitiveDraw, Upload, destroy_fields};
 use crate::mesh::AlphaMode;
 use crate::order;
 use crate::pass::rays::RayChunks;
@@ -22,7 +24,7 @@ use ash::vk;
 use std::collections::VecDeque;
 
 /// Words of a table before the addresses of structures.
-const TABLE_HEAD: usize = 8;
+const TABLE_HEAD: usize = 16;
 /// The most structures of a character.
 const MAX_STRUCTURES: usize = 1 << 16;
 
@@ -38,6 +40,16 @@ struct Geometry {
     triangles: u32,
     /// False if rays must ask whether they meet it.
     opaque: bool,
+    /// The number of the bit by which instances hide it, or [`GpuInstance::NONE`].
+    hidden_bit: u32,
+}
+
+impl Geometry {
+    /// What shaders need of it: see `throng_hit_geometry` in `shaders/include/throng_hit.glsl`.
+    fn words(&self) -> [u32; 2] {
+        let narrow = u32::from(self.index_type == vk::IndexType::UINT16);
+        [self.first_byte | narrow, self.hidden_bit]
+    }
 }
 
 /// The triangles of a character at a level of detail.
@@ -127,7 +139,14 @@ impl RayCharacter {
         let slots = affordable.min(desc.near_slots.into()) as usize;
         let mut words = vec![0; TABLE_HEAD + 2 * (count + slots)];
         let [flags, hiding] = flags(loaded);
-        words[..7].copy_from_slice(&[
+        let lists = words.len() as u32;
+        let primitives = mesh.geometries.len() as u32;
+        let error = |mesh: &RayMesh| {
+            let errors = loaded.errors(false);
+            errors.get(mesh.level as usize).copied().unwrap_or(0.0)
+        };
+        let [low, high] = address_words(loaded.mesh.address());
+        words[..TABLE_HEAD].copy_from_slice(&[
             loaded.desc.sbt_offset & 0xFF_FFFF,
             flags,
             hiding,
@@ -135,8 +154,20 @@ impl RayCharacter {
             count as u32 - 1,
             mesh.level,
             near.vertices,
+            0,
+            low,
+            high,
+            lists,
+            lists + 2 * primitives,
+            error(&mesh).to_bits(),
+            error(&near).to_bits(),
+            first_material(loaded.primitives.len()) as u32,
+            0,
         ]);
         let mut table = words.clone();
+        for mesh in [&mesh, &near] {
+            table.extend(mesh.geometries.iter().flat_map(Geometry::words));
+        }
         // Rows of 16 bytes.
         table.resize(table.len().next_multiple_of(4), 0);
         let mut starts = [0; 2];
@@ -434,6 +465,10 @@ fn geometries(loaded: &LoadedCharacter, level: &Level, number: usize) -> Vec<Geo
             index_type,
             triangles: count / 3,
             opaque: solid && drawn.bit == 0,
+            hidden_bit: match drawn.bit {
+                0 => GpuInstance::NONE,
+                bit => bit.trailing_zeros(),
+            },
         };
         first_vertex += vertices;
         geometry

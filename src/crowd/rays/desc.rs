@@ -117,6 +117,10 @@ pub struct RayCrowd {
     pub records: vk::Buffer,
     /// The device address of that buffer.
     pub address: vk::DeviceAddress,
+    /// The descriptor set that a shader reads hits with, of the layout
+    /// [`Crowd::ray_set_layout`](crate::Crowd::ray_set_layout): see
+    /// `shaders/include/throng_hit.glsl`. It is valid in this frame.
+    pub set: vk::DescriptorSet,
     /// The number of records, with empty ones behind the last of people. All of them belong into
     /// the count of a top-level structure's instances.
     pub count: u32,

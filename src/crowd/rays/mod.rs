@@ -15,6 +15,7 @@ pub(crate) mod work;
 
 use crate::crowd::characters::list::Characters;
 use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::memory::buffers::{FrameBuffers, whole};
 use crate::crowd::memory::retire::{RetireQueue, Retired};
 use crate::crowd::rays::batch::{Batch, Step};
 use crate::crowd::rays::character::RayCharacter;
@@ -24,6 +25,7 @@ use crate::crowd::rays::work::{CHARACTER_WORDS, HEAD, RayBuffers, RayCapacity};
 use crate::crowd::{CharacterId, Crowd};
 use crate::error::Result;
 use crate::gpu::accel::{STRUCTURE_ALIGNMENT, Structures};
+use crate::gpu::sets::Sets;
 use crate::gpu::{Device, Gpu, Guard, Object, Upload, VkCall, destroy_fields};
 use crate::pass::cull::CullDispatch;
 use crate::pass::rays::RayPass;
@@ -41,6 +43,8 @@ pub(crate) struct Rays {
     desc: RayDesc,
     pub(crate) pass: RayPass,
     buffers: RayBuffers,
+    /// The set that engines' shaders read hits with.
+    hit_set: Sets,
     /// Compacted sizes, for each frame in flight.
     queries: Object<vk::QueryPool>,
     /// By frame index, true if the GPU wrote the counters.
@@ -60,25 +64,21 @@ pub(crate) struct Rays {
     words: Vec<u32>,
 }
 
-destroy_fields!(Rays, Gpu<'a>: buffers, queries, pass);
+destroy_fields!(Rays, Gpu<'a>: hit_set, buffers, queries, pass);
 
 impl Rays {
     pub(crate) fn new<'g>(
         gpu: Gpu<'g>,
         layouts: [vk::DescriptorSetLayout; 2],
         (desc, frames_in_flight): (&RayDesc, u32),
-        [characters, chunks]: [u32; 2],
+        (space, of_crowd): (RayCapacity, &FrameBuffers),
     ) -> Result<Guard<'g, Self>> {
         let device = gpu.device;
         // SAFETY: the crowd keeps the layouts alive, and `RayDesc::check` has found that the device
         // has as many storage buffers.
         let pass = unsafe { RayPass::new(device, layouts) }?;
-        let capacity = RayCapacity {
-            characters,
-            chunks,
-            ..RayCapacity::default()
-        };
-        let buffers = RayBuffers::new(gpu, &pass, (desc, frames_in_flight), capacity)?;
+        let buffers = RayBuffers::new(gpu, &pass, (desc, frames_in_flight), space)?;
+        let hit_set = hit_set(device, (&pass, &buffers), of_crowd)?;
         let info = vk::QueryPoolCreateInfo::default()
             .query_type(vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR)
             .query_count(frames_in_flight * desc.builds_per_frame);
@@ -90,6 +90,7 @@ impl Rays {
             desc: *desc,
             pass: pass.keep(),
             buffers: buffers.keep(),
+            hit_set: hit_set.keep(),
             queries: queries.keep(),
             counted: vec![false; frames_in_flight as usize],
             counters: Vec::new(),
@@ -109,7 +110,7 @@ impl Rays {
         gpu: Gpu<'g>,
         upload: &mut Upload,
         (loaded, others): (&LoadedCharacter, &Characters),
-        retire_queue: &mut RetireQueue,
+        (of_crowd, retire_queue): (&FrameBuffers, &mut RetireQueue),
     ) -> Result<Guard<'g, RayCharacter>> {
         let made = RayCharacter::new(gpu, upload, loaded, &self.desc)?;
         let slots = made.slots.as_ref().map(|slots| &slots.mesh);
@@ -124,35 +125,36 @@ impl Rays {
             need.slot_vertices += other.slot_vertices;
             need.slot_scratch += other.slot_scratch;
         }
-        self.fit(gpu, need, retire_queue)?;
+        self.fit(gpu, need, (of_crowd, retire_queue))?;
         Ok(made)
     }
 
-    /// Grows the buffers for so many characters and chunks in the GPU's tables.
+    /// Grows the buffers beside new buffers of the crowd.
     pub(crate) fn grow(
         &mut self,
         gpu: Gpu<'_>,
-        [characters, chunks]: [u32; 2],
-        retire_queue: &mut RetireQueue,
+        need: RayCapacity,
+        (of_crowd, retire_queue): (&FrameBuffers, &mut RetireQueue),
     ) -> Result<()> {
-        let need = RayCapacity {
-            characters,
-            chunks,
-            ..RayCapacity::default()
-        };
-        self.fit(gpu, need, retire_queue)
+        let made = hit_set(gpu.device, (&self.pass, &self.buffers), of_crowd)?;
+        let before = core::mem::replace(&mut self.hit_set, made.keep());
+        retire_queue.retire(Retired::Sets(before));
+        self.fit(gpu, need, (of_crowd, retire_queue))
     }
 
     fn fit(
         &mut self,
         gpu: Gpu<'_>,
         need: RayCapacity,
-        retire_queue: &mut RetireQueue,
+        (of_crowd, retire_queue): (&FrameBuffers, &mut RetireQueue),
     ) -> Result<()> {
         let need = need.max(self.buffers.capacity);
         if need != self.buffers.capacity {
             let frames = self.counted.len() as u32;
             let buffers = RayBuffers::new(gpu, &self.pass, (&self.desc, frames), need)?;
+            let set = hit_set(gpu.device, (&self.pass, &buffers), of_crowd)?;
+            let before = core::mem::replace(&mut self.hit_set, set.keep());
+            retire_queue.retire(Retired::Sets(before));
             let before = core::mem::replace(&mut self.buffers, buffers.keep());
             retire_queue.retire(Retired::Rays(before.into()));
             self.counted.fill(false);
@@ -334,6 +336,13 @@ impl Crowd {
         Some(rays.stats(&self.scene.characters))
     }
 
+    /// The layout of [`RayCrowd::set`](crate::RayCrowd::set), for the engine's pipeline layouts, if
+    /// the crowd has rays.
+    #[must_use]
+    pub fn ray_set_layout(&self) -> Option<vk::DescriptorSetLayout> {
+        Some(self.rays.as_ref()?.pass.hit_layout())
+    }
+
     /// The levels of detail at which rays meet a character: in slots, and in shared poses. `None` if
     /// they do not meet it.
     ///
@@ -347,6 +356,21 @@ impl Crowd {
             [slots.map_or(shared, |slots| slots.mesh.level), shared]
         }))
     }
+}
+
+/// Makes the set that engines' shaders read hits with.
+fn hit_set<'g>(
+    device: &'g Device,
+    (pass, buffers): (&RayPass, &RayBuffers),
+    of_crowd: &FrameBuffers,
+) -> Result<Guard<'g, Sets>> {
+    let each = [
+        whole(&buffers.met),
+        of_crowd.instances(),
+        of_crowd.lists(),
+        of_crowd.skinned(),
+    ];
+    pass.make_hit_set(device, &each)
 }
 
 /// The next step of structures that were built, with their compacted sizes, if these are known.

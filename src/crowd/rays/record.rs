@@ -154,7 +154,7 @@ impl Frame<'_> {
             let host = (Stage::HOST, Access::HOST_READ);
             device.barrier(cmd, (transfer, to), host);
             let then = (traces | transfer, USED | read | from);
-            device.barrier(cmd, (BUILD | compute, BUILT | write), then);
+            device.barrier(cmd, (BUILD | compute | transfer, BUILT | write | to), then);
             if let (Some(profiler), Some(scope)) = (profiler, scope) {
                 profiler.end(device, cmd, scope);
             }
@@ -166,6 +166,7 @@ impl Frame<'_> {
             tlas: tlas.map(|(tlas, _)| *tlas),
             records: buffers.records.handle,
             address: buffers.records.address,
+            set: rays.hit_set.first(),
             count,
         })
     }
@@ -289,6 +290,18 @@ impl Plan {
 }
 
 impl Rays {
+    /// Records that what follows waits for traces of earlier frames, which read instances and
+    /// palettes.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass.
+    pub(crate) unsafe fn record_wait(&self, device: &Device, cmd: vk::CommandBuffer) {
+        let (traces, none) = (self.desc.readers, Access::empty());
+        let then = Stage::COMPUTE_SHADER | Stage::TRANSFER;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
+        unsafe { device.barrier(cmd, (traces, none), (then, none)) };
+    }
+
     /// The number of records: what the view showed some frames ago and a margin, if that is known.
     fn count(&self, members: u32) -> u32 {
         let most = self.desc.max_people.min(members);

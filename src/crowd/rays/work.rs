@@ -1,5 +1,8 @@
 //! The buffers of rays that all characters share.
 
+use crate::crowd::Capacity;
+use crate::crowd::memory::buffers::whole;
+use crate::crowd::memory::work::chunk_capacity;
 use crate::crowd::rays::desc::RayDesc;
 use crate::error::Result;
 use crate::gpu::accel::{StructureSize, Structures};
@@ -13,6 +16,8 @@ use gpu_allocator::MemoryLocation;
 
 /// Bytes of a `VkAccelerationStructureInstanceKHR`.
 pub(crate) const RECORD_BYTES: u64 = 64;
+/// Bytes of `ThrongMet` (`shaders/include/throng_hit.glsl`).
+const MET_BYTES: u64 = 32;
 /// Words before the characters, and of a character.
 pub(crate) const HEAD: usize = 16;
 pub(crate) const CHARACTER_WORDS: usize = 8;
@@ -26,6 +31,8 @@ pub(crate) struct RayCapacity {
     pub(crate) characters: u32,
     /// Chunks of members in the GPU's tables.
     pub(crate) chunks: u32,
+    /// Instances in the table.
+    pub(crate) instances: u32,
     /// The slots of all characters.
     pub(crate) slots: u32,
     /// Vertices of a frame's builds, and of all slots.
@@ -37,11 +44,22 @@ pub(crate) struct RayCapacity {
 }
 
 impl RayCapacity {
+    /// What a crowd of this capacity needs, without characters.
+    pub(crate) fn of(capacity: &Capacity, characters: u32) -> Self {
+        Self {
+            characters,
+            chunks: chunk_capacity(capacity, characters),
+            instances: capacity.instances,
+            ..Self::default()
+        }
+    }
+
     /// The larger of each.
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             characters: self.characters.max(other.characters),
             chunks: self.chunks.max(other.chunks),
+            instances: self.instances.max(other.instances),
             slots: self.slots.max(other.slots),
             vertices: self.vertices.max(other.vertices),
             slot_vertices: self.slot_vertices.max(other.slot_vertices),
@@ -59,6 +77,8 @@ pub(crate) struct RayBuffers {
     pub(crate) work: Buffer,
     pub(crate) records: Buffer,
     pub(crate) positions: Buffer,
+    /// By table index, what shaders need of a hit.
+    pub(crate) met: Buffer,
     scratch: Buffer,
     /// Bytes of the scratch memory before the first multiple of the alignment.
     scratch_start: u64,
@@ -70,7 +90,7 @@ pub(crate) struct RayBuffers {
 }
 
 destroy_fields!(
-    RayBuffers, Gpu<'a>: sets, read_back, tlas, scratch, positions, records, work
+    RayBuffers, Gpu<'a>: sets, read_back, tlas, scratch, met, positions, records, work
 );
 
 // SAFETY: `mapped` is an address in memory that `read_back` owns, on any thread. Nothing writes it
@@ -136,6 +156,8 @@ impl RayBuffers {
         )?;
         let usage = Usage::STORAGE_BUFFER | input;
         let positions = Buffer::device_local(gpu, "throng ray positions", bytes, usage)?;
+        let bytes = u64::from(capacity.instances) * MET_BYTES;
+        let met = Buffer::device_local(gpu, "throng ray hits", bytes, Usage::STORAGE_BUFFER)?;
         let geometry = people_geometry(records.address);
         let size = StructureSize::of(accel, &people_build(&geometry), &[desc.max_people]);
         let tlas_scratch = if desc.tlas { size.scratch } else { 0 };
@@ -160,17 +182,14 @@ impl RayBuffers {
         };
         let read_back = Buffer::new(gpu, &desc)?;
         let mapped = read_back.mapped()?.cast();
-        let whole = |buffer: &Buffer| vk::DescriptorBufferInfo {
-            buffer: buffer.handle,
-            offset: 0,
-            range: vk::WHOLE_SIZE,
-        };
-        let sets = pass.make_set(device, &[whole(&work), whole(&records), whole(&positions)])?;
+        let each = [&work, &records, &positions, &met].map(|buffer| whole(buffer));
+        let sets = pass.make_set(device, &each)?;
         let made = Self {
             capacity,
             work: work.keep(),
             records: records.keep(),
             positions: positions.keep(),
+            met: met.keep(),
             scratch: scratch.keep(),
             scratch_start,
             tlas: tlas.map(Guard::keep),

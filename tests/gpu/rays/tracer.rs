@@ -29,6 +29,14 @@ pub(super) struct Hit {
     pub(super) sbt_offset: u32,
     pub(super) front: bool,
     pub(super) record: u32,
+    pub(super) position: Vec3,
+    pub(super) normal: Vec3,
+    pub(super) uv: [f32; 2],
+    pub(super) color: [f32; 3],
+    /// Where a ray from its surface should start.
+    pub(super) start_m: f32,
+    pub(super) user: u32,
+    pub(super) material: u32,
 }
 
 /// A `VkAccelerationStructureInstanceKHR`.
@@ -55,7 +63,8 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    pub(super) fn new(context: &Context) -> Self {
+    /// `hit_layout` is that of the crowd's set.
+    pub(super) fn new(context: &Context, hit_layout: vk::DescriptorSetLayout) -> Self {
         let device = &context.device;
         let kinds = [
             vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
@@ -83,8 +92,9 @@ impl Tracer {
                 size: 4,
             }];
             let layouts = [set_layout];
+            let both = [set_layout, hit_layout];
             let info = vk::PipelineLayoutCreateInfo::default()
-                .set_layouts(&layouts)
+                .set_layouts(&both)
                 .push_constant_ranges(&push);
             let layout = device.create_pipeline_layout(&info, None).unwrap();
             let sizes = [
@@ -111,7 +121,7 @@ impl Tracer {
                 layout,
                 pool,
                 rays: buffer("rays", MOST as u64 * 32, storage, MemoryLocation::CpuToGpu),
-                hits: buffer("hits", MOST as u64 * 32, storage, MemoryLocation::GpuToCpu),
+                hits: buffer("hits", MOST as u64 * 96, storage, MemoryLocation::GpuToCpu),
                 records: buffer(
                     "records",
                     RECORDS * 64,
@@ -180,7 +190,8 @@ impl Tracer {
                 device.cmd_copy_buffer(cmd, crowd.records, self.records.handle(), &copy);
             }
             device.cmd_bind_pipeline(cmd, point, self.pipeline);
-            device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &[self.set], &[]);
+            let sets = [self.set, crowd.set];
+            device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &sets, &[]);
             let count = self.count.to_ne_bytes();
             device.cmd_push_constants(cmd, self.layout, stages, 0, &count);
             device.cmd_dispatch(cmd, self.count.div_ceil(64), 1, 1);
@@ -198,10 +209,10 @@ impl Tracer {
 
     /// What the rays of the last frame met.
     pub(super) fn hits(&self) -> Vec<Option<Hit>> {
-        let mut words = vec![0_u32; self.count as usize * 8];
+        let mut words = vec![0_u32; self.count as usize * 24];
         let bytes = bytemuck::cast_slice_mut(&mut words);
         self.hits.read_mapped(0, bytes).unwrap();
-        let each = words.as_chunks::<8>().0.iter();
+        let each = words.as_chunks::<24>().0.iter();
         each.map(|words| {
             let [
                 distance,
@@ -212,7 +223,9 @@ impl Tracer {
                 sbt_offset,
                 front,
                 record,
-            ] = *words;
+            ] = *words.first_chunk().unwrap();
+            let number = |at: usize| f32::from_bits(words[8 + at]);
+            let vector = |at: usize| Vec3::new(number(at), number(at + 1), number(at + 2));
             let distance = f32::from_bits(distance);
             (distance >= 0.0).then_some(Hit {
                 distance,
@@ -223,6 +236,13 @@ impl Tracer {
                 sbt_offset,
                 front: front != 0,
                 record,
+                position: vector(0),
+                normal: vector(3),
+                uv: [number(6), number(7)],
+                color: vector(8).to_array(),
+                start_m: number(11),
+                user: words[20],
+                material: words[21],
             })
         })
         .collect()
