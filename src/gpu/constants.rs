@@ -57,6 +57,18 @@ pub(crate) const TOTAL_WORDS: u32 = 16;
 /// Words of what `shown.glsl` has of an instance.
 pub(crate) const SHOWN_WORDS: u32 = 2;
 
+/// Words of the head of what the stages of rays share, and of a character behind it.
+pub(crate) const RAY_HEAD: usize = 16;
+pub(crate) const RAY_CHARACTER_WORDS: usize = 8;
+/// The first of the counters in that head: people.
+pub(crate) const RAY_PEOPLE: usize = 8;
+/// The word of a character with the people who want slots.
+pub(crate) const RAY_WANTING: usize = 7;
+/// Words of a job of the stage ray_skin.
+pub(crate) const RAY_JOB_WORDS: usize = 4;
+/// Words of a character's table for rays before the addresses of structures.
+pub(crate) const TABLE_ADDRESSES: usize = 16;
+
 /// Invocations of a workgroup of the stage args.
 pub(crate) const ARGS_WORKGROUP: u32 = 64;
 /// Instances of a workgroup of the stage attach.

@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 42] {
+fn derived() -> [(&'static str, u32); 43] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -133,6 +133,7 @@ fn derived() -> [(&'static str, u32); 42] {
         ("ACTOR_NEW", GpuActor::NEW),
         ("ACTOR_POSED", GpuActor::POSED),
         ("ACTOR_SKINS", GpuActor::SKINS),
+        ("ACTOR_HIDDEN", GpuActor::HIDDEN_WORD),
         ("ACTOR_POSE_ERROR", u32::MAX << GpuActor::FLAG_BITS),
         ("PLAY_COUNT_BITS", GpuActor::PLAY_COUNT_BITS),
         ("CHANGE_ROWS", rows(size_of::<GpuChange>())),
@@ -172,7 +173,8 @@ fn derived() -> [(&'static str, u32); 42] {
 }
 
 /// The constants that only shaders use.
-const OWN: [&str; 25] = [
+const OWN: [&str; 26] = [
+    "BINS",
     "CHOSEN",
     "COVERED",
     "DEPTH_ROUNDING",
@@ -200,7 +202,7 @@ const OWN: [&str; 25] = [
     "TOO_SMALL",
 ];
 /// The places of what Rust writes or reads in order.
-const PLACES: [&str; 15] = [
+const PLACES: [&str; 38] = [
     "CHARACTER_ERRORS",
     "CHARACTER_PALETTE_ROWS",
     "CHARACTER_REST",
@@ -212,6 +214,29 @@ const PLACES: [&str; 15] = [
     "HEADER_DEPTH",
     "HEADER_STARTS",
     "JOINT_ROWS",
+    "RAY_CHARACTERS",
+    "RAY_COUNT",
+    "RAY_JOBS",
+    "RAY_LEFT_OUT",
+    "RAY_OWN",
+    "RAY_PLACES",
+    "RAY_RING",
+    "RAY_SLOTS",
+    "RAY_STANDING_IN",
+    "RAY_START",
+    "RAY_TABLE",
+    "RAY_TOTAL",
+    "RAY_VERTICES",
+    "RAY_VIEW",
+    "RAY_WITHOUT",
+    "TABLE_BINDING",
+    "TABLE_CLIPS",
+    "TABLE_ERRORS",
+    "TABLE_FLAGS",
+    "TABLE_GEOMETRIES",
+    "TABLE_LEVEL",
+    "TABLE_POSES",
+    "TABLE_SLOT_VERTICES",
     "TOTAL_SHARED",
     "TOTAL_SKINNED",
     "TOTAL_WITHOUT_MEMORY",
@@ -351,5 +376,5 @@ fn no_workgroup_size_is_a_number() {
             );
         }
     }
-    assert_eq!(count, 13);
+    assert_eq!(count, 17);
 }

@@ -7,7 +7,9 @@ use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{Device, FeatureChain, Features};
-use throng::{Capacity, CharacterDesc, Crowd, CrowdDesc, Error, PassDesc, Stages, builtin};
+use throng::{
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, PassDesc, RayDesc, Stages, builtin,
+};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const WANTED: Features = Features::REQUIRED
@@ -267,6 +269,16 @@ fn features_that_are_not_enabled_are_named() {
         assert_eq!(
             names(built),
             ("CrowdDesc::skinned_usage", vec!["accelerationStructure"])
+        );
+        let desc = CrowdDesc {
+            stages: Stages::Gpu,
+            rays: Some(RayDesc::default()),
+            ..CrowdDesc::default()
+        };
+        let built = Crowd::new(&bare, allocator, &desc).map(drop);
+        assert_eq!(
+            names(built),
+            ("CrowdDesc::rays", vec!["accelerationStructure"])
         );
         let desc = CrowdDesc {
             stages: stages(),

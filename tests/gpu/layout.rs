@@ -1,7 +1,8 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
 use crate::push_layout::{
-    AnimatePush, AttachPush, CullPush, DrawPush, PyramidPush, ScatterPush, ShiftPush, SkinPush,
+    AnimatePush, AttachPush, CullPush, DrawPush, PyramidPush, RaySkinPush, ScatterPush, ShiftPush,
+    SkinPush,
 };
 use crate::shader_layout::{
     GpuChange, GpuEye, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
@@ -143,6 +144,8 @@ fn structs_lie_as_the_shaders_have_them() {
         ("crowd_multiview.frag", vec!["ThrongView", "ThrongEye"]),
         ("motion_multiview.vert", vec!["ThrongView", "ThrongEye"]),
         ("skin.comp", vec!["ThrongInstance", "ThrongPrimitive"]),
+        ("ray_skin.comp", vec!["ThrongPrimitive"]),
+        ("test/trace.comp", vec!["ThrongInstance", "ThrongPrimitive"]),
         (
             "test/skin_probe.comp",
             vec!["ThrongInstance", "ThrongPrimitive"],
@@ -211,6 +214,11 @@ fn push_constants_lie_as_the_shaders_have_them() {
             "Skin",
             members!(SkinPush: first_listed, chunks, ring_palettes),
         ),
+        (
+            "ray_skin.comp",
+            "RaySkin",
+            members!(RaySkinPush: chunks, jobs),
+        ),
     ];
     for stage in [
         "budget.comp",
@@ -223,6 +231,9 @@ fn push_constants_lie_as_the_shaders_have_them() {
         "allocate_rows.comp",
         "compact.comp",
         "args.comp",
+        "ray_starts.comp",
+        "ray_slots.comp",
+        "ray_instances.comp",
     ] {
         wanted.push((stage, "Stages", stages.clone()));
     }

@@ -14,6 +14,7 @@ use crate::crowd::rays::work::RayCapacity;
 use crate::error::{Error, Result};
 use crate::gpu::accel::{Accel, StructureSize, Structures};
 use crate::gpu::animation::words as address_words;
+use crate::gpu::constants::TABLE_ADDRESSES;
 use crate::gpu::first_material;
 use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Buffer, CHUNK, Gpu, GpuInstance, Guard, PrimitiveDraw, Upload, destroy_fields};
@@ -23,8 +24,6 @@ use crate::pass::rays::RayChunks;
 use ash::vk;
 use std::collections::VecDeque;
 
-/// Words of a table before the addresses of structures.
-const TABLE_HEAD: usize = 16;
 /// The most structures of a character.
 const MAX_STRUCTURES: usize = 1 << 16;
 
@@ -137,7 +136,7 @@ impl RayCharacter {
         let mut near = slot_mesh(accel, loaded, mesh.level);
         let affordable = desc.bytes_per_character / near.size.bytes.max(1);
         let slots = affordable.min(desc.near_slots.into()) as usize;
-        let mut words = vec![0; TABLE_HEAD + 2 * (count + slots)];
+        let mut words = vec![0; TABLE_ADDRESSES + 2 * (count + slots)];
         let [flags, hiding] = flags(loaded);
         let lists = words.len() as u32;
         let primitives = mesh.geometries.len() as u32;
@@ -146,7 +145,7 @@ impl RayCharacter {
             errors.get(mesh.level as usize).copied().unwrap_or(0.0)
         };
         let [low, high] = address_words(loaded.mesh.address());
-        words[..TABLE_HEAD].copy_from_slice(&[
+        words[..TABLE_ADDRESSES].copy_from_slice(&[
             loaded.desc.sbt_offset & 0xFF_FFFF,
             flags,
             hiding,
@@ -284,7 +283,7 @@ impl RayCharacter {
                 }
             }
         }
-        let words = &mut self.words[TABLE_HEAD..];
+        let words = &mut self.words[TABLE_ADDRESSES..];
         let poses = self.addresses.len();
         let mut put = |pose: usize, address: u64| {
             words[pose * 2] = address as u32;

@@ -21,10 +21,11 @@ use crate::crowd::rays::batch::{Batch, Step};
 use crate::crowd::rays::character::RayCharacter;
 use crate::crowd::rays::desc::{RayDesc, RayStats};
 use crate::crowd::rays::record::Plan;
-use crate::crowd::rays::work::{CHARACTER_WORDS, HEAD, RayBuffers, RayCapacity};
+use crate::crowd::rays::work::{RayBuffers, RayCapacity};
 use crate::crowd::{CharacterId, Crowd};
 use crate::error::Result;
 use crate::gpu::accel::{STRUCTURE_ALIGNMENT, Structures};
+use crate::gpu::constants::{RAY_CHARACTER_WORDS, RAY_HEAD, RAY_PEOPLE, RAY_WANTING};
 use crate::gpu::sets::Sets;
 use crate::gpu::{Device, Gpu, Guard, Object, Upload, VkCall, destroy_fields};
 use crate::pass::cull::CullDispatch;
@@ -33,9 +34,6 @@ use ash::vk;
 
 /// The type of structures for triangles.
 const BOTTOM: vk::AccelerationStructureTypeKHR = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
-
-/// The first of the counters in the head, that of people.
-const PEOPLE: usize = 8;
 
 /// What a crowd has for rays.
 #[derive(Debug)]
@@ -279,7 +277,7 @@ impl Rays {
 
     /// The people of a character who wanted slots some frames ago, if that is known.
     fn wanting(&self, number: u32) -> Option<u32> {
-        let at = HEAD + number as usize * CHARACTER_WORDS + 7;
+        let at = RAY_HEAD + number as usize * RAY_CHARACTER_WORDS + RAY_WANTING;
         self.counters.get(at).copied()
     }
 
@@ -288,11 +286,11 @@ impl Rays {
         let counter = |at: usize| self.counters.get(at).copied().unwrap_or(0);
         let [built, refitted] = self.plan.counts();
         let mut stats = RayStats {
-            people: counter(PEOPLE),
-            approximated: counter(PEOPLE + 1),
-            without_structure: counter(PEOPLE + 2),
-            left_out: counter(PEOPLE + 3),
-            near: counter(PEOPLE + 4),
+            people: counter(RAY_PEOPLE),
+            approximated: counter(RAY_PEOPLE + 1),
+            without_structure: counter(RAY_PEOPLE + 2),
+            left_out: counter(RAY_PEOPLE + 3),
+            near: counter(RAY_PEOPLE + 4),
             built,
             refitted,
             ..RayStats::default()

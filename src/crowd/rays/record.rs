@@ -10,10 +10,11 @@ use crate::crowd::rays::Rays;
 use crate::crowd::rays::batch::Step;
 use crate::crowd::rays::character::build;
 use crate::crowd::rays::desc::RayCrowd;
-use crate::crowd::rays::work::{CHARACTER_WORDS, HEAD, JOB_WORDS, people_build, people_geometry};
+use crate::crowd::rays::work::{people_build, people_geometry};
 use crate::error::{Error, Result, expect};
 use crate::gpu::accel::Accel;
 use crate::gpu::animation::words;
+use crate::gpu::constants::{RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS, RAY_PEOPLE};
 use crate::gpu::{Device, GpuInstance, SkinnedMesh};
 use crate::pass::rays::RaySets;
 use ash::vk;
@@ -305,7 +306,7 @@ impl Rays {
     /// The number of records: what the view showed some frames ago and a margin, if that is known.
     fn count(&self, members: u32) -> u32 {
         let most = self.desc.max_people.min(members);
-        let late = self.counters.get(super::PEOPLE).map(|people| {
+        let late = self.counters.get(RAY_PEOPLE).map(|people| {
             let more = people / 4;
             people.saturating_add(more).saturating_add(MORE_PEOPLE)
         });
@@ -392,7 +393,7 @@ impl Rays {
             let (Some(own), Some(place)) = (&mut loaded.rays, &loaded.slot) else {
                 continue;
             };
-            let at = HEAD + place.number as usize * CHARACTER_WORDS;
+            let at = RAY_HEAD + place.number as usize * RAY_CHARACTER_WORDS;
             let [low, high] = words(own.table.address);
             let mut record = [0, 0, low, high, first, vertex, 0, 0];
             if let Some(slots) = &mut own.slots {
@@ -424,13 +425,13 @@ impl Rays {
                     count,
                 };
                 self.plan.slots.push(jobs);
-                first += count * JOB_WORDS as u32;
+                first += count * RAY_JOB_WORDS as u32;
                 if kind == Kind::Slot {
                     slots.built = frame;
                     own.update_table();
                 }
             }
-            self.words[at..at + CHARACTER_WORDS].copy_from_slice(&record);
+            self.words[at..at + RAY_CHARACTER_WORDS].copy_from_slice(&record);
         }
     }
 
@@ -471,7 +472,7 @@ impl Rays {
         for jobs in poses {
             let count = jobs.len() as u32;
             record(jobs[0].character, false, (first, count));
-            first += count * JOB_WORDS as u32;
+            first += count * RAY_JOB_WORDS as u32;
         }
         for jobs in &self.plan.slots {
             record(jobs.character, true, (jobs.first, jobs.count));

@@ -6,7 +6,7 @@ use crate::crowd::memory::work::chunk_capacity;
 use crate::crowd::rays::desc::RayDesc;
 use crate::error::Result;
 use crate::gpu::accel::{StructureSize, Structures};
-use crate::gpu::constants::CHUNK;
+use crate::gpu::constants::{CHUNK, RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS};
 use crate::gpu::sets::Sets;
 use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types, limit};
 use crate::pass::rays::RayPass;
@@ -18,11 +18,6 @@ use gpu_allocator::MemoryLocation;
 pub(crate) const RECORD_BYTES: u64 = 64;
 /// Bytes of `ThrongMet` (`shaders/include/throng_hit.glsl`).
 const MET_BYTES: u64 = 32;
-/// Words before the characters, and of a character.
-pub(crate) const HEAD: usize = 16;
-pub(crate) const CHARACTER_WORDS: usize = 8;
-/// Words of a job.
-pub(crate) const JOB_WORDS: usize = 4;
 
 /// What the buffers have space for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -213,7 +208,7 @@ impl RayBuffers {
 
     /// The first word of the jobs of slots.
     pub(crate) fn slot_jobs(&self) -> usize {
-        self.jobs() + self.builds as usize * JOB_WORDS
+        self.jobs() + self.builds as usize * RAY_JOB_WORDS
     }
 
     /// The first word of the places of people.
@@ -253,10 +248,10 @@ impl RayBuffers {
 
 /// Words of head and characters.
 fn counted(capacity: &RayCapacity) -> usize {
-    HEAD + capacity.characters as usize * CHARACTER_WORDS
+    RAY_HEAD + capacity.characters as usize * RAY_CHARACTER_WORDS
 }
 
 /// Words before the places of people.
 fn places_at(capacity: &RayCapacity, builds: u32) -> usize {
-    counted(capacity) + (builds + capacity.slots) as usize * JOB_WORDS
+    counted(capacity) + (builds + capacity.slots) as usize * RAY_JOB_WORDS
 }
