@@ -97,7 +97,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     Ok(messages.check()?)
 }
 
-/// What rays meet: everybody who is large enough for this eye, in front of it and behind.
+/// The view that rays meet: everybody who is large enough for this eye, in front of it and behind.
 fn view() -> View {
     let eye = vec3(2.5, 3.4, 13.0);
     let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 1.0, 0.0), Vec3::Y);

@@ -67,8 +67,8 @@ impl RayPass {
             ("throng ray slots", spirv::RAY_SLOTS_COMP),
             ("throng ray instances", spirv::RAY_INSTANCES_COMP),
         ] {
-            // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has at most
-            // 128 invocations.
+            // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has at
+            // most 128 invocations.
             unsafe { people.add(device, name, words, &[]) }?;
         }
         // SAFETY: as above.

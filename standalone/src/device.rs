@@ -40,8 +40,8 @@ type Limits = (vk::PhysicalDeviceProperties, u64);
 
 /// The best device that meets all requirements.
 ///
-/// With `rays`, it has ray queries. A device that cannot be inspected is rejected, so that a failing driver does not hide the
-/// devices of the others.
+/// With `rays`, it has ray queries. A device that cannot be inspected is rejected, so that a
+/// failing driver does not hide the devices of the others.
 pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>, rays: bool) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {

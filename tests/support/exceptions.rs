@@ -13,8 +13,9 @@ pub enum Needs {
     /// Layers of images with several samples can be drawn into. Mesa 22's lavapipe draws into the
     /// first alone.
     LayersWithSamples,
-    /// No sample of a triangle is nearer than the whole triangle. SwiftShader extrapolates the depth
-    /// of slivers, so with several samples, what is behind a wall shows through it here and there.
+    /// No sample of a triangle is nearer than the whole triangle. SwiftShader extrapolates the
+    /// depth of slivers, so with several samples, people behind a wall show through it here and
+    /// there.
     DepthOfSamples,
 }
 

@@ -5,7 +5,8 @@ use crate::result::Result;
 use xshell::cmd;
 
 /// Tests that depend on a newer driver or layer. Each commit runs all of them in its turn.
-const DEPEND_ON_THE_DRIVER: [&str; 5] = ["materials", "parts", "poison", "sides", "model::"];
+const DEPEND_ON_THE_DRIVER: [&str; 6] =
+    ["materials", "parts", "poison", "rays::", "sides", "model::"];
 
 /// GPU tests once more, with a newer driver, which has descriptor indexing, and a newer layer:
 /// those that depend on it, and a sample of the others.
@@ -38,6 +39,12 @@ pub(crate) fn debian_13(ci: &Ci) -> Result {
     gpu.args(some).run()?;
     let others = "--test standalone -- --include-ignored --skip presents_resizes --skip child_";
     test().args(others.split(' ')).run()?;
+    // The machine's own driver has no ray queries.
+    let example = cmd!(sh, "cargo run --quiet --config {runner} --example rays");
+    example
+        .env("THRONG_VALIDATION", "1")
+        .ignore_stdout()
+        .run()?;
     ci.has_debian_13.set(true);
     Ok(())
 }

@@ -107,7 +107,7 @@ pub(crate) struct LoadedCharacter {
     pub(crate) animation: core::result::Result<AnimationTables, CpuReason>,
     /// Poses that instances share that the GPU poses, if there is memory for some.
     pub(crate) shared_poses: Option<SharedPoses>,
-    /// What rays meet of it, if they do.
+    /// Its acceleration structures, if rays meet it.
     pub(crate) rays: Option<Box<RayCharacter>>,
     /// The number of instances with a flipped transform.
     pub(crate) flipped: usize,

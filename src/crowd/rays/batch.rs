@@ -3,7 +3,7 @@
 use crate::gpu::accel::Structures;
 use crate::gpu::{Destroy, Gpu};
 
-/// How far the structures of a batch are.
+/// The progress of the structures of a batch.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// A frame has to build them.

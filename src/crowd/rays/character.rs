@@ -1,5 +1,5 @@
-//! What rays meet of a character: a bottom-level structure for the rest pose, and one for each
-//! shared pose.
+//! A character as rays meet it: a bottom-level structure for the rest pose, and one for each shared
+//! pose.
 //!
 //! A structure is wanted when the first instance could take its pose. A frame builds it, a later
 //! one copies it to where it takes less memory, and there it stays as long as the character. All
@@ -44,7 +44,7 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// What shaders need of it: see `throng_hit_geometry` in `shaders/include/throng_hit.glsl`.
+    /// Its words for shaders: see `throng_hit_geometry` in `shaders/include/throng_hit.glsl`.
     fn words(&self) -> [u32; 2] {
         let narrow = u32::from(self.index_type == vk::IndexType::UINT16);
         [self.first_byte | narrow, self.hidden_bit]
@@ -211,7 +211,7 @@ impl RayCharacter {
         }))
     }
 
-    /// What the buffers of all characters need, so that it can build at least one structure, and
+    /// The space in the buffers of all characters that it needs, so that it can build at least one structure, and
     /// `most` of them in a frame if it has as many. Slots come on top of those of others.
     pub(crate) fn need(&self, most: u32) -> RayCapacity {
         let count = u64::from(most).min(self.addresses.len() as u64);

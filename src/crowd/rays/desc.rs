@@ -1,4 +1,4 @@
-//! What an engine asks of rays, and what it gets.
+//! Options and results of rays.
 
 use crate::crowd::rays::work::RECORD_BYTES;
 use crate::error::{Error, Result};

@@ -35,7 +35,7 @@ use ash::vk;
 /// The type of structures for triangles.
 const BOTTOM: vk::AccelerationStructureTypeKHR = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
 
-/// What a crowd has for rays.
+/// The part of a crowd that rays need.
 #[derive(Debug)]
 pub(crate) struct Rays {
     desc: RayDesc,
@@ -56,7 +56,7 @@ pub(crate) struct Rays {
     dispatch: Option<CullDispatch>,
     /// True if the frame has recorded rays.
     recorded: bool,
-    /// What the frame begun last does with structures.
+    /// The builds, refits and copies of the frame begun last.
     plan: Plan,
     /// Head, characters and jobs, as the GPU gets them.
     words: Vec<u32>,
@@ -341,8 +341,8 @@ impl Crowd {
         Some(self.rays.as_ref()?.pass.hit_layout())
     }
 
-    /// The levels of detail at which rays meet a character: in slots, and in shared poses. `None` if
-    /// they do not meet it.
+    /// The levels of detail at which rays meet a character: in slots, and in shared poses. `None`
+    /// if they do not meet it.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if the character does not exist.
@@ -387,7 +387,7 @@ fn compacted(gpu: Gpu<'_>, sizes: Option<&[u64]>) -> Step {
     }
 }
 
-/// What a frame can still build.
+/// The builds that a frame still has space for.
 struct Budget {
     builds: usize,
     space: RayCapacity,

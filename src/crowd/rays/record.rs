@@ -37,8 +37,8 @@ impl Frame<'_> {
     /// The view has [`Culling::Rays`](crate::Culling::Rays), so that people behind the camera cast
     /// shadows and are mirrored. A person is met in the shared pose that the GPU draws, or else in
     /// the nearest one. A pose that is new to the crowd has no structure for some frames, and the
-    /// nearest one of its clip takes its place. [`Crowd::ray_stats`](crate::Crowd::ray_stats) counts
-    /// both.
+    /// nearest one of its clip takes its place. [`Crowd::ray_stats`](crate::Crowd::ray_stats)
+    /// counts both.
     ///
     /// Call it in each frame that traces, after [`Self::record_prepare`]. Nothing waits, and
     /// nothing is allocated per person. What it records is visible to
@@ -202,7 +202,7 @@ struct SlotJobs {
     count: u32,
 }
 
-/// What a frame does with bottom-level structures.
+/// The builds, refits and copies of a frame.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Poses first, and then slots.
@@ -500,10 +500,11 @@ impl Rays {
         } = &self.plan;
         let poses = jobs.partition_point(|job| job.kind == Kind::Pose);
         let record = accel.raw.fp().cmd_build_acceleration_structures_khr;
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract. Structures,
-        // scratch memory and vertices of the jobs do not overlap. An earlier frame built what is
-        // copied, to structures of the compacted sizes, and what is refitted. The pool has queries
-        // for all builds. The addresses of geometries and ranges are those of lists that live on.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
+        // Structures, scratch memory and vertices of the jobs do not overlap. An earlier frame
+        // built what is copied, to structures of the compacted sizes, and what is refitted. The
+        // pool has queries for all builds. The addresses of geometries and ranges are those of
+        // lists that live on.
         unsafe {
             if !jobs.is_empty() {
                 let (infos, ranges) = (builds.infos.as_ptr(), builds.ranges_of.as_ptr());

@@ -19,7 +19,7 @@ pub(crate) const RECORD_BYTES: u64 = 64;
 /// Bytes of `ThrongMet` (`shaders/include/throng_hit.glsl`).
 const MET_BYTES: u64 = 32;
 
-/// What the buffers have space for.
+/// The capacity of the buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RayCapacity {
     /// Numbers of characters in the GPU's tables.
@@ -39,7 +39,7 @@ pub(crate) struct RayCapacity {
 }
 
 impl RayCapacity {
-    /// What a crowd of this capacity needs, without characters.
+    /// The needs of a crowd of this capacity, without characters.
     pub(crate) fn of(capacity: &Capacity, characters: u32) -> Self {
         Self {
             characters,

@@ -36,7 +36,7 @@ struct World {
     first: Option<CharacterId>,
 }
 
-/// What a frame traced.
+/// The results of a frame.
 struct Traced {
     hits: Vec<Option<Hit>>,
     records: Vec<Record>,
@@ -360,8 +360,8 @@ fn rays_meet_what_the_cpu_poses() {
     });
 }
 
-/// The nearest people have slots: rays meet them in their present poses, at the level of slots, also
-/// while they walk around and fade, mirrored or not. Others keep to shared poses.
+/// The nearest people have slots: rays meet them in their present poses, at the level of slots,
+/// also while they walk around and fade, mirrored or not.
 #[test]
 fn the_nearest_people_have_structures_of_their_own() {
     const SLOTS: usize = 6;
@@ -459,11 +459,11 @@ fn the_nearest_people_have_structures_of_their_own() {
     });
 }
 
-/// What shaders read of a hit, of people in slots and in shared poses, mirrored ones too: position,
-/// normal, texture coordinates, colour with tint, user word and material are those of the CPU's
-/// vertices, and hidden parts are not met.
+/// Shaders read hits on people in slots and in shared poses, mirrored ones too: the position lies on
+/// the ray, the normal faces as the triangle does, colour, tint, user word and material are the
+/// instance's, and hidden parts are not met.
 #[test]
-fn hits_have_what_the_cpu_has() {
+fn shaders_read_hits() {
     each_with_rays(|setup| {
         let (mannequin, ribbon) = (builtin::mannequin().unwrap().character, parted(3));
         let mut world = World::new(setup, RayDesc::default(), SMALL);
@@ -741,7 +741,7 @@ fn records_are_those_of_the_people_shown() {
     });
 }
 
-/// What is asked for wrongly is refused by name, and nothing is recorded then.
+/// Wrong options and views are refused by name, and nothing is recorded then.
 #[test]
 fn what_cannot_be_is_refused() {
     each_with_rays(|setup| {

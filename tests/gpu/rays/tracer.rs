@@ -33,7 +33,7 @@ pub(super) struct Hit {
     pub(super) normal: Vec3,
     pub(super) uv: [f32; 2],
     pub(super) color: [f32; 3],
-    /// Where a ray from its surface should start.
+    /// The metres along a ray from its surface at which it should start.
     pub(super) start_m: f32,
     pub(super) user: u32,
     pub(super) material: u32,
@@ -207,7 +207,7 @@ impl Tracer {
         }
     }
 
-    /// What the rays of the last frame met.
+    /// The hits of the last frame.
     pub(super) fn hits(&self) -> Vec<Option<Hit>> {
         let mut words = vec![0_u32; self.count as usize * 24];
         let bytes = bytemuck::cast_slice_mut(&mut words);
