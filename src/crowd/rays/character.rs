@@ -211,8 +211,8 @@ impl RayCharacter {
         }))
     }
 
-    /// The space in the buffers of all characters that it needs, so that it can build at least one structure, and
-    /// `most` of them in a frame if it has as many. Slots come on top of those of others.
+    /// The space in the buffers of all characters with which it can build at least one structure,
+    /// and `most` of them in a frame if it has as many. Slots come on top of those of others.
     pub(crate) fn need(&self, most: u32) -> RayCapacity {
         let count = u64::from(most).min(self.addresses.len() as u64);
         let slots = self.slots.as_ref();

@@ -459,8 +459,8 @@ fn the_nearest_people_have_structures_of_their_own() {
     });
 }
 
-/// Shaders read hits on people in slots and in shared poses, mirrored ones too: the position lies on
-/// the ray, the normal faces as the triangle does, colour, tint, user word and material are the
+/// Shaders read hits on people in slots and in shared poses, mirrored ones too: the position lies
+/// on the ray, the normal faces as the triangle does, colour, tint, user word and material are the
 /// instance's, and hidden parts are not met.
 #[test]
 fn shaders_read_hits() {
