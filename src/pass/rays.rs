@@ -1,11 +1,13 @@
 //! The stages of rays: ray_starts, ray_slots, ray_skin and ray_instances.
 
 use crate::error::Result;
+use crate::gpu::animation::words;
 use crate::gpu::pipeline::spirv;
 use crate::gpu::sets::{self, Sets};
 use crate::gpu::{CHUNK, Device, GpuInstance, Guard, Object, destroy_fields};
 use crate::pass::compute::ComputePass;
 use crate::pass::push::{CullPush, RaySkinPush};
+use crate::pass::skin::MAX_GROUPS;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
@@ -33,6 +35,9 @@ pub(crate) struct RayPass {
 }
 
 destroy_fields!(RayPass, &'a Device: people, skin, hit_layout);
+
+/// Bytes of a chunk.
+pub(crate) const CHUNK_BYTES: u64 = 16;
 
 /// Chunks of vertices that a variant of ray_skin deforms.
 #[derive(Debug, Clone, Copy)]
@@ -169,21 +174,17 @@ impl RayPass {
         // SAFETY: by this function's contract.
         unsafe {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
-            for RayChunks {
-                variant,
-                count: groups,
-                address,
-            } in chunks
-            {
-                let own = self.variants.iter().position(|own| own == variant);
-                raw.cmd_bind_pipeline(cmd, point, self.skin.pipeline(own.unwrap_or(0)));
-                let push = RaySkinPush {
-                    chunks: [*address as u32, (*address >> 32) as u32],
-                    jobs,
-                };
-                let bytes = bytemuck::bytes_of(&push);
-                raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
-                raw.cmd_dispatch(cmd, *groups, count, 1);
+            for own in chunks {
+                let variant = self.variants.iter().position(|it| *it == own.variant);
+                raw.cmd_bind_pipeline(cmd, point, self.skin.pipeline(variant.unwrap_or(0)));
+                for first in (0..own.count).step_by(MAX_GROUPS as usize) {
+                    let chunks = words(own.address + u64::from(first) * CHUNK_BYTES);
+                    let push = RaySkinPush { chunks, jobs };
+                    let bytes = bytemuck::bytes_of(&push);
+                    raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+                    let groups = (own.count - first).min(MAX_GROUPS);
+                    raw.cmd_dispatch(cmd, groups, count, 1);
+                }
             }
         }
     }

@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 use crate::gpu::accel::{Accel, StructureSize, Structures};
 use crate::gpu::animation::words as address_words;
 use crate::gpu::constants::TABLE_ADDRESSES;
-use crate::gpu::first_material;
 use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Buffer, CHUNK, Gpu, GpuInstance, Guard, PrimitiveDraw, Upload, destroy_fields};
+use crate::gpu::{first_material, limit};
 use crate::mesh::AlphaMode;
 use crate::order;
-use crate::pass::rays::RayChunks;
+use crate::pass::rays::{CHUNK_BYTES, RayChunks};
 use ash::vk;
 use std::collections::VecDeque;
 
@@ -100,8 +100,10 @@ pub(crate) struct RayCharacter {
     addresses: Vec<vk::DeviceAddress>,
     /// Poses without a structure.
     queue: VecDeque<u32>,
-    /// The first pose and the number of poses of each clip that has been in the queue.
+    /// The first pose and the number of poses of each clip that has been in the queue, and the end
+    /// of them all: clips get their poses one after the other.
     clips: Vec<[u32; 2]>,
+    clips_end: u32,
     pub(crate) batches: Vec<Batch>,
 }
 
@@ -112,6 +114,7 @@ impl RayCharacter {
     ///
     /// # Errors
     /// - [`Error::NotFound`] for a level of [`CharacterDesc::ray_levels`] that does not exist.
+    /// - [`Error::Capacity`] if the device has no structures with so many triangles.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// [`CharacterDesc::ray_levels`]: crate::CharacterDesc::ray_levels
@@ -134,6 +137,10 @@ impl RayCharacter {
         let affordable = desc.bytes_per_character / mesh.size.bytes.max(1);
         let count = wanted.min((affordable as usize).max(1));
         let mut near = slot_mesh(accel, loaded, mesh.level);
+        for mesh in [&mesh, &near] {
+            let what = "triangles of an acceleration structure (maxPrimitiveCount)";
+            limit(what, mesh.triangles(), accel.max_primitives)?;
+        }
         let affordable = desc.bytes_per_character / near.size.bytes.max(1);
         let slots = affordable.min(desc.near_slots.into()) as usize;
         let mut words = vec![0; TABLE_ADDRESSES + 2 * (count + slots)];
@@ -184,7 +191,7 @@ impl RayCharacter {
             let mut address = buffer.address + start;
             for chunks in &mut mesh.chunks {
                 chunks.address = address;
-                address += u64::from(chunks.count) * 16;
+                address += u64::from(chunks.count) * CHUNK_BYTES;
             }
         }
         let sizes = vec![near.size.bytes; slots];
@@ -207,6 +214,7 @@ impl RayCharacter {
             addresses: vec![0; count],
             queue: VecDeque::from([0]),
             clips: Vec::new(),
+            clips_end: 0,
             batches: Vec::new(),
         }))
     }
@@ -232,13 +240,15 @@ impl RayCharacter {
     /// Puts the poses of clips that instances play since the last frame into the queue, in an order
     /// that covers each clip ever more densely.
     pub(crate) fn want(&mut self, shared: Option<&SharedPoses>) {
-        for [first, count] in shared.into_iter().flat_map(SharedPoses::in_use) {
-            let known = self.clips.iter().any(|clip| clip[0] == first);
+        let known = self.clips_end;
+        let clips = shared.into_iter().flat_map(SharedPoses::in_use);
+        for [first, count] in clips.filter(|[first, _]| *first >= known) {
+            self.clips_end = self.clips_end.max(first + count);
             // The rest pose is the first.
             let most = (self.addresses.len() as u32 - 1)
                 .saturating_sub(first)
                 .min(count);
-            if known || most == 0 {
+            if most == 0 {
                 continue;
             }
             self.clips.push([first, most]);

@@ -15,6 +15,29 @@ use ash::vk;
 ///
 /// It needs [`Features::ACCELERATION_STRUCTURE`](crate::gpu::Features::ACCELERATION_STRUCTURE) and
 /// [`Stages::Gpu`](crate::Stages::Gpu).
+///
+/// ```no_run
+/// use throng::ash::vk;
+/// use throng::{CrowdDesc, Culling, Frame, RayCrowd, RayDesc, Result, Stages, View};
+///
+/// fn desc() -> CrowdDesc {
+///     let rays = RayDesc { max_people: 100_000, ..RayDesc::default() };
+///     CrowdDesc { stages: Stages::Gpu, rays: Some(rays), ..CrowdDesc::default() }
+/// }
+///
+/// /// # Safety
+/// /// `cmd` is being recorded, outside of rendering.
+/// unsafe fn record(
+///     frame: &mut Frame<'_>,
+///     cmd: vk::CommandBuffer,
+///     camera: View,
+/// ) -> Result<RayCrowd> {
+///     let rays = View { culling: Culling::Rays, ..camera };
+///     let views = unsafe { frame.record_prepare(cmd, &[camera, rays])? };
+///     // The engine's commands that draw and trace follow.
+///     unsafe { frame.record_rays(cmd, views[1]) }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(alias = "raytracing")]
 #[doc(alias = "BLAS")]

@@ -181,13 +181,12 @@ impl Rays {
             // contract.
             unsafe { self.buffers.read(frame_index, &mut self.counters) };
         }
-        let all = characters.iter_mut();
         let mut budget = Budget::new(&self.desc, self.buffers.capacity);
-        let mut all: Vec<_> = all
-            .filter_map(|(_, loaded)| Some((loaded.shared_poses.as_ref(), loaded.rays.as_mut()?)))
-            .collect();
-        for (shared, rays) in &mut all {
-            rays.want(*shared);
+        for (_, loaded) in characters.iter_mut() {
+            let Some(rays) = &mut loaded.rays else {
+                continue;
+            };
+            rays.want(loaded.shared_poses.as_ref());
             let each = rays.need(1);
             for batch in &mut rays.batches {
                 match core::mem::replace(&mut batch.step, Step::Done) {
@@ -214,7 +213,7 @@ impl Rays {
                 }
             }
         }
-        for (_, rays) in all {
+        for rays in characters.iter_mut().filter_map(|(_, it)| it.rays.as_mut()) {
             let each = rays.need(1);
             let poses = rays.take(budget.fitting(&each));
             if poses.is_empty() {

@@ -787,6 +787,12 @@ fn what_cannot_be_is_refused() {
             ..world.view
         };
         unsafe {
+            let late = View {
+                late: true,
+                ..world.view
+            };
+            let refused = frame.record_prepare(cmd, &[late]).unwrap_err().to_string();
+            assert!(refused.contains("View::late: must be false"), "{refused}");
             let views = frame.record_prepare(cmd, &[camera, world.view]).unwrap();
             let why = |result: throng::Result<_>| match result {
                 Ok(_) => panic!("it was recorded"),
