@@ -96,7 +96,7 @@ use memory::buffers::{BufferUsers, FrameBuffers};
 use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
-use rays::Rays;
+use rays::state::Rays;
 use rays::work::RayCapacity;
 use scene::Scene;
 use std::sync::Arc;

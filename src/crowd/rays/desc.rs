@@ -1,10 +1,12 @@
 //! Options and results of rays.
 
-use crate::crowd::rays::work::RECORD_BYTES;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, limit};
 use crate::pass::rays::STORAGE_BUFFERS;
 use ash::vk;
+
+/// Bytes of a `VkAccelerationStructureInstanceKHR`.
+pub(crate) const RECORD_BYTES: u64 = 64;
 
 /// Lets rays meet the crowd: options of [`CrowdDesc::rays`](crate::CrowdDesc::rays).
 ///

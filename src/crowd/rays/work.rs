@@ -3,19 +3,18 @@
 use crate::crowd::Capacity;
 use crate::crowd::memory::buffers::whole;
 use crate::crowd::memory::work::chunk_capacity;
-use crate::crowd::rays::desc::RayDesc;
+use crate::crowd::rays::desc::{RECORD_BYTES, RayDesc};
 use crate::error::Result;
-use crate::gpu::accel::{StructureSize, Structures};
+use crate::gpu::accel::StructureSize;
 use crate::gpu::constants::{CHUNK, RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS};
 use crate::gpu::sets::Sets;
+use crate::gpu::structures::Structures;
 use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types, limit};
 use crate::pass::rays::RayPass;
 use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// Bytes of a `VkAccelerationStructureInstanceKHR`.
-pub(crate) const RECORD_BYTES: u64 = 64;
 /// Bytes of `ThrongMet` (`shaders/include/throng_hit.glsl`).
 const MET_BYTES: u64 = 32;
 
