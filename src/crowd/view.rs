@@ -400,8 +400,8 @@ impl View {
     ///
     /// # Errors
     /// [`Error::Argument`] for values that are not finite, a singular matrix, an empty viewport,
-    /// one that exceeds the device's limits, a sun without direction, eyes that do not fit together,
-    /// or a late view of rays.
+    /// one that exceeds the device's limits, a sun without direction, eyes that do not fit
+    /// together, or a late view of rays.
     pub(crate) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.eye.is_finite() {

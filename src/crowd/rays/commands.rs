@@ -270,7 +270,7 @@ impl Rays {
     /// Records the build of the top-level structure, if there is one.
     ///
     /// # Safety
-    /// As [`Frame::record_rays`](crate::Frame::record_rays), behind a barrier after everything else.
+    /// As [`Frame::record_rays`](crate::Frame::record_rays), behind a barrier after all the rest.
     pub(super) unsafe fn record_tlas(&self, accel: &Accel, cmd: vk::CommandBuffer, count: u32) {
         let tlas = self.buffers.tlas.as_ref();
         let Some((structure, _)) = tlas.and_then(|tlas| tlas.all().first()) else {

@@ -53,7 +53,8 @@ pub(super) struct Builds {
     pub(super) ranges_of: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
 }
 
-// SAFETY: the addresses in it are only used by `Rays::record_structures` (`commands.rs`), which writes them before.
+// SAFETY: only `Rays::record_structures` (`commands.rs`) uses the addresses in it, and writes them
+// before.
 unsafe impl Send for Builds {}
 // SAFETY: as above.
 unsafe impl Sync for Builds {}
