@@ -31,6 +31,7 @@ impl Crowd {
     /// - [`Error::Unrepresentable`], with joint, clip and time, if the method's palette format
     ///   cannot represent the character's poses.
     /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
+    /// - [`Error::NotFound`] for a level of [`CharacterDesc::ray_levels`] that it does not have.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// If this fails, the crowd is unchanged.
