@@ -780,6 +780,8 @@ fn what_cannot_be_is_refused() {
             .add_character(&mut setup.allocator(), &mannequin, &desc);
         let added = added.unwrap_err().to_string();
         assert!(added.contains("level 99"), "{added}");
+        let kind = setup.add(&mut world.crowd, &mannequin);
+        world.crowd.spawn(kind, &Spawn::default()).unwrap();
         let cmd = world.frames.begin(&setup.context, 0);
         let mut frame = setup.begin(&mut world.crowd, 0, 0.1);
         let camera = View {
