@@ -46,7 +46,7 @@ void write(const uint place, const uint instance, const uint number, const uint 
         morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
     } else {
         if (structure == NO_ADDRESS) {
-            atomicAdd(ray_work[RAY_STANDING_IN], 1u);
+            atomicAdd(ray_work[RAY_APPROXIMATED], 1u);
             if ((flags & ACTOR_POSED) != 0u) {
                 palette = shared_pose(character, floatBitsToUint(actor.w));
                 structure = structure_of(table, character, palette);

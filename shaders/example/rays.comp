@@ -23,7 +23,7 @@ const vec3 SKY = vec3(0.45, 0.6, 0.85);
 const float MIRROR_Z = -9.0;
 const vec2 MIRROR_HALF = vec2(9.0, 3.2);
 
-// Whether something stands between a point and the sun.
+// True if something is between a point and the sun.
 bool in_shadow(const vec3 point, const float start) {
     rayQueryEXT query;
     rayQueryInitializeEXT(query, people, gl_RayFlagsTerminateOnFirstHitEXT, 0xFF, point, start,

@@ -1,4 +1,4 @@
-// throng: what a ray has met.
+// throng: the hits of rays.
 //
 // Public: include it in a shader that traces rays against a crowd, with ray queries or in a ray
 // tracing pipeline. Set THRONG_HIT_SET is RayCrowd::set, of the layout Crowd::ray_set_layout. A
@@ -109,7 +109,7 @@ float throng_ray_start(const uint custom_index) {
     return throng_met[custom_index & THRONG_INDEX_BITS].error_m;
 }
 
-// What a ray has met: geometry, triangle and barycentrics are those of the hit.
+// The surface that a ray has met: geometry, triangle and barycentrics are those of the hit.
 ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint triangle,
                      const vec2 barycentrics) {
     uint instance = custom_index & THRONG_INDEX_BITS;

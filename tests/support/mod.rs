@@ -127,7 +127,8 @@ impl Setup {
         Self::of(config, false).unwrap_or_else(|error| {
             panic!(
                 "{error}\nThe GPU tests need a Vulkan 1.3 driver (Mesa's lavapipe will do) and the \
-                 validation layer: run `scripts/with-vulkan cargo test`, which installs both on Debian and Ubuntu."
+                 validation layer: run `scripts/with-vulkan cargo test`, which installs \
+                 both on Debian and Ubuntu."
             )
         })
     }

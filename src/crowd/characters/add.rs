@@ -101,7 +101,6 @@ impl Crowd {
             }
         }
         if self.pipelines.cull.is_some() && !loaded.is_blended() {
-            self.place(gpu, loaded)?;
             if let Some(rays) = &mut self.rays {
                 let of = (&*loaded, &self.scene.characters);
                 let memory = &mut self.memory;
@@ -109,6 +108,8 @@ impl Crowd {
                 let made = rays.add(gpu, upload, of, with)?;
                 loaded.rays = Some(made.keep().into());
             }
+            // The last step: after an error, nobody would give the place back.
+            self.place(gpu, loaded)?;
         }
         Ok(())
     }

@@ -247,7 +247,7 @@ fn geometries(loaded: &LoadedCharacter, level: &Level, number: usize) -> Vec<Geo
         let vertices = level.vertices.get(primitive as usize).copied();
         let vertices = vertices.filter(|_| count > 0).unwrap_or(0);
         let geometry = Geometry {
-            // What is empty must not point behind the end of the buffer.
+            // Nothing that is empty may point behind the end of the buffer.
             first_vertex: if vertices > 0 { first_vertex } else { 0 },
             vertices,
             first_byte: first * bytes,

@@ -35,12 +35,14 @@ impl Frame<'_> {
     /// | transform | that of the instance, from character space to world space |
     /// | custom index | the instance's index in the table, at most 20 bits |
     /// | mask | the upper 8 bits of its [view mask](crate::Instance::set_view_mask) |
-    /// | offset of the shader binding table | [`CharacterDesc::sbt_offset`](crate::CharacterDesc::sbt_offset) |
+    /// | offset of the shader binding table | [`sbt_offset`] of the character |
     /// | geometry | the primitive of the character |
     ///
     /// Geometries of masked materials, and of parts that can be hidden, are not opaque. Others are,
     /// and so is an instance as a whole that hides nothing if its character has no masked material.
     /// Characters with blended materials are not met.
+    ///
+    /// [`sbt_offset`]: crate::CharacterDesc::sbt_offset
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the crowd has no
