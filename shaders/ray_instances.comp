@@ -14,7 +14,7 @@
 layout(local_size_x = CHUNK) in;
 
 layout(set = 1, binding = 1, std430) writeonly buffer Records { uvec4 records[]; };
-// Two for each instance: ThrongMet (throng_hit.glsl).
+// The head, and two for each instance: ThrongMet (throng_hit.glsl).
 layout(set = 1, binding = 3, std430) writeonly buffer Met { uvec4 met[]; };
 
 // The first of the words of an actor that say what it hides.
@@ -38,14 +38,14 @@ void write(const uint place, const uint instance, const uint number, const uint 
     if (slot > 0u) {
         address = address_of(table, table.words[TABLE_POSES] + slot);
     }
-    bool own = address != uvec2(0u);
+    bool own = address != uvec2(0u), approximated = !own && structure == NO_ADDRESS;
     float error_m = uintBitsToFloat(table.words[TABLE_ERRORS + (own ? 1u : 0u)]);
     if (own) {
         atomicAdd(ray_work[RAY_OWN], 1u);
         palette = absolute(palette);
         morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
     } else {
-        if (structure == NO_ADDRESS) {
+        if (approximated) {
             atomicAdd(ray_work[RAY_APPROXIMATED], 1u);
             if ((flags & ACTOR_POSED) != 0u) {
                 palette = shared_pose(character, floatBitsToUint(actor.w));
@@ -54,15 +54,15 @@ void write(const uint place, const uint instance, const uint number, const uint 
         }
         address = structure == NO_ADDRESS ? uvec2(0u) : address_of(table, structure);
         if (address == uvec2(0u)) {
+            approximated = approximated || structure != NO_ADDRESS;
             palette = rest_palette(character);
             address = address_of(table, 0u);
         }
         error_m += uintBitsToFloat(flags & ACTOR_POSE_ERROR);
     }
-    uint hidden = actors_at * 4u + ACTOR_HIDDEN;
-    met[instance * 2u] = uvec4(ray_work[at_table], ray_work[at_table + 1u], palette);
-    met[instance * 2u + 1u] = uvec4(morphs, table.words[TABLE_GEOMETRIES + (own ? 1u : 0u)],
-                                    floatBitsToUint(error_m * actor.x), hidden);
+    met[1u + instance * 2u] = uvec4(ray_work[at_table], ray_work[at_table + 1u], palette);
+    met[2u + instance * 2u] = uvec4(morphs, table.words[TABLE_GEOMETRIES + (own ? 1u : 0u)],
+                                    floatBitsToUint(error_m * actor.x), approximated ? 1u : 0u);
     if (address == uvec2(0u)) {
         atomicAdd(ray_work[RAY_WITHOUT], 1u);
     }
@@ -88,9 +88,14 @@ void main() {
         if (place < ray_work[at + RAY_TOTAL] && to < count) {
             uint list = visible_at + (ray_work[RAY_VIEW] * chunk_count + first) * CHUNK;
             bool slots = ray_work[at + RAY_SLOTS] != 0u;
-            uint slot = slots ? ray_work[ray_work[RAY_PLACES] + first * CHUNK + place] : 0u;
-            write(to, work[list + place], number, slot);
+            uint instance = work[list + place];
+            uint slot = slots ? ray_work[ray_work[RAY_CHOSEN] + instance] : 0u;
+            write(to, instance, number, slot);
         }
+    }
+    if (gl_GlobalInvocationID.x == 0u) {
+        met[0] = uvec4(ray_work[RAY_VIEW_ADDRESS], ray_work[RAY_VIEW_ADDRESS + 1u],
+                       actors_at * 4u + ACTOR_HIDDEN, 0u);
     }
     uint all = gl_NumWorkGroups.x * CHUNK;
     for (uint place = people + gl_GlobalInvocationID.x; place < count; place += all) {

@@ -1,7 +1,5 @@
-// Stage ray_slots: one workgroup for each character. The people nearest to the eye of the view get
-// slots: structures of their own, at a finer level of detail. These are people whom the view shows
-// at a finer level than that of shared poses, or if there is none, those with a palette of their
-// own. Equally near ones are taken in the order of the list.
+// Stage ray_slots: one workgroup for each character. Of the people who want slots, the nearest get
+// them: structures of their own, at a finer level of detail.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -19,33 +17,12 @@ shared uint flags[LANES];
 shared uint last_key;
 shared uint taken_of_last;
 
-// Two ranges of a list, of those that are not flipped and of those that are.
-struct Candidates {
-    uint first[2];
-    uint count[2];
-};
-
-// The place in the list.
-uint place_of(const Candidates all, const uint candidate) {
-    return candidate < all.count[0] ? all.first[0] + candidate
-                                    : all.first[1] + (candidate - all.count[0]);
-}
-
-// Nearer people have smaller keys. NO_ADDRESS for one that wants no slot.
-uint key_of(const uint instance, const RayTable table, const uint character) {
-    bool finer = table.words[TABLE_LEVEL] > 0u;
-    if (!finer && structure_of(table, character, palette_of(instance)) != NO_ADDRESS) {
-        return NO_ADDRESS;
-    }
-    uint at = actors_at + instance * ACTOR_ROWS;
-    vec3 eye = view_rows[ray_work[RAY_VIEW] * VIEW_ROWS + 9u].xyz;
-    vec3 away = table_rows[at].xyz - eye;
-    float scale = max(table_rows[at + 1u].x, 1.0e-18);
-    return floatBitsToUint(min(dot(away, away) / (scale * scale), 3.0e38));
+uint key_of(const uint instance) {
+    return ray_work[ray_work[RAY_CHOSEN] + instance];
 }
 
 // Finds the last key of the `most` smallest, digit by digit.
-void select(const uint keys, const Candidates all, const uint count, const uint most) {
+void select(const uint list, const uint count, const uint most) {
     uint lane = gl_LocalInvocationID.x;
     if (lane == 0u) {
         last_key = 0u;
@@ -59,7 +36,7 @@ void select(const uint keys, const Candidates all, const uint count, const uint 
         }
         barrier();
         for (uint candidate = lane; candidate < count; candidate += LANES) {
-            uint key = ray_work[keys + place_of(all, candidate)];
+            uint key = key_of(ray_work[list + candidate]);
             if ((key & above) == last_key) {
                 atomicAdd(bins[key >> shift & (BINS - 1u)], 1u);
             }
@@ -94,43 +71,16 @@ void main() {
     }
     RayTable table = table_of(number);
     uint character = characters_at + number * CHARACTER_WORDS;
-    uint total = ray_work[own + RAY_TOTAL], first = work[character] * CHUNK;
-    uint list = visible_at + ray_work[RAY_VIEW] * chunk_count * CHUNK + first;
-    uint places = ray_work[RAY_PLACES] + first;
-    // The lists of buckets follow each other: flipped * 16 + level * 2 + hides.
-    uint starts = start_at(ray_work[RAY_VIEW], number);
-    uint level = table.words[TABLE_LEVEL];
-    uint ends = level == 0u ? 16u : level * 2u;
-    Candidates all;
-    for (uint kind = 0u; kind < 2u; ++kind) {
-        uint begin = work[starts + kind * 16u] - list, end = kind * 16u + ends;
-        all.first[kind] = begin;
-        all.count[kind] = (end < BUCKETS ? work[starts + end] - list : total) - begin;
-    }
-    uint count = all.count[0] + all.count[1];
-    for (uint place = lane; place < total; place += LANES) {
-        ray_work[places + place] = 0u;
-    }
-    memoryBarrierBuffer();
-    barrier();
-    uint wanting = 0u;
-    for (uint candidate = lane; candidate < count; candidate += LANES) {
-        uint place = place_of(all, candidate);
-        uint key = key_of(work[list + place], table, character);
-        ray_work[places + place] = key;
-        wanting += key != NO_ADDRESS ? 1u : 0u;
-    }
-    atomicAdd(ray_work[own + RAY_WANTING], wanting);
-    memoryBarrierBuffer();
-    barrier();
-    select(places, all, count, most);
+    uint list = ray_work[RAY_CANDIDATES] + work[character] * CHUNK;
+    uint count = ray_work[own + RAY_WANTING];
+    select(list, count, most);
     uint taken = 0u, of_last = 0u, vertex = ray_work[own + RAY_VERTICES];
     uint each = table.words[TABLE_SLOT_VERTICES];
     for (uint block = 0u; block < count; block += LANES) {
-        uint candidate = block + lane, key = NO_ADDRESS, place = 0u;
+        uint candidate = block + lane, key = NO_ADDRESS, instance = 0u;
         if (candidate < count) {
-            place = place_of(all, candidate);
-            key = ray_work[places + place];
+            instance = ray_work[list + candidate];
+            key = key_of(instance);
         }
         flags[lane] = key < last_key ? 1u : (key == last_key && key != NO_ADDRESS ? 2u : 0u);
         barrier();
@@ -145,10 +95,9 @@ void main() {
         uint slot = nearer + min(equal, taken_of_last);
         bool takes = flags[lane] == 1u || (flags[lane] == 2u && equal < taken_of_last);
         if (candidate < count) {
-            ray_work[places + place] = takes && slot < most ? slot + 1u : 0u;
+            ray_work[ray_work[RAY_CHOSEN] + instance] = takes && slot < most ? slot + 1u : 0u;
         }
         if (takes && slot < most) {
-            uint instance = work[list + place];
             uvec2 palette = absolute(palette_of(instance));
             uint morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
             write_job(ray_work[own + RAY_JOBS] + slot * RAY_JOB_WORDS, palette,

@@ -1,13 +1,16 @@
 // The buffer that the stages of rays share: see src/crowd/rays/work.rs. Offsets are in words.
 
 // The head, written by the CPU in each frame: the view, the number of records, the number of
-// characters that the table of characters has, the places of people, and the address of the frame's
-// palettes in the ring.
-const uint RAY_VIEW = 0u, RAY_COUNT = 1u, RAY_CHARACTERS = 2u, RAY_PLACES = 3u, RAY_RING = 4u;
+// characters that the table of characters has, a word for each instance, the address of the frame's
+// palettes in the ring, and that of the view.
+const uint RAY_VIEW = 0u, RAY_COUNT = 1u, RAY_CHARACTERS = 2u, RAY_CHOSEN = 3u, RAY_RING = 4u;
+const uint RAY_VIEW_ADDRESS = 6u;
 // Counters: people of the view, those whom rays meet in another pose than the picture's, those
 // without a structure, those without space for a record, and those with a structure of their own.
 const uint RAY_PEOPLE = 8u, RAY_APPROXIMATED = 9u, RAY_WITHOUT = 10u, RAY_LEFT_OUT = 11u;
 const uint RAY_OWN = 12u;
+// The people of each character who want slots: as many words as it has members.
+const uint RAY_CANDIDATES = 13u;
 // Words before the characters, and of a character: the first of its records, their number, the
 // address of its table, the first job of its slots, the first vertex of these, the slots that may
 // be taken (low half) and that have jobs (high half), and the people that want one.

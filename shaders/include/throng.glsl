@@ -11,8 +11,9 @@
 //                          default it comes from the view.
 //   THRONG_NO_RING         no instance has its palette in the ring. Without a view, this or
 //                          THRONG_RING_PALETTES has to be defined.
-//   THRONG_MESH_ADDRESS    a uvec2: the device address of the mesh buffer, in place of its binding
-//                          (throng_hit.glsl)
+//   THRONG_MESH_ADDRESS, THRONG_VIEW_ADDRESS
+//                          a uvec2 each: the device addresses of the mesh buffer and of the view, in
+//                          place of their bindings (throng_hit.glsl)
 //   THRONG_WRITES_SKINNED  makes the deformed vertices writable (the skin stage)
 //   THRONG_MULTIVIEW       the pipeline's rendering has a view mask: THRONG_EYE is the eye of
 //                          gl_ViewIndex. Without it, THRONG_EYE is the view.
@@ -27,6 +28,7 @@
 #ifndef THRONG_GLSL
 #define THRONG_GLSL
 #include "throng_data.glsl"
+#include "throng_material.glsl"
 #include "throng_streams.glsl"
 #include "throng_palette.glsl"
 #include "throng_scale.glsl"

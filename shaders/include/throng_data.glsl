@@ -132,7 +132,14 @@ struct ThrongView {
 };
 
 #ifndef THRONG_NO_VIEW
+#ifdef THRONG_VIEW_ADDRESS
+layout(buffer_reference, std140, buffer_reference_align = 16) readonly buffer ThrongViewBlock {
+    ThrongView view;
+};
+#define throng_view ThrongViewBlock(THRONG_VIEW_ADDRESS).view
+#else
 layout(set = THRONG_SET, binding = 0, std140) uniform ThrongViewBlock { ThrongView throng_view; };
+#endif
 #ifdef THRONG_MULTIVIEW
 #define THRONG_EYE throng_view.eyes[gl_ViewIndex]
 #else

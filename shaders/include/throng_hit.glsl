@@ -10,12 +10,26 @@
 // them.
 //
 // In a loop over candidates, which are triangles of masked materials and of parts that can be
-// hidden:
+// hidden, with the textures of all characters in an array of the engine (Crowd::ray_textures), five
+// for each material, and the first of a character's as its CharacterDesc::sbt_offset:
 //
 //   while (rayQueryProceedEXT(query)) {
 //       uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, false);
 //       uint geometry = rayQueryGetIntersectionGeometryIndexEXT(query, false);
-//       if (throng_ray_accepts(index, geometry)) {
+//       if (!throng_ray_accepts(index, geometry)) {
+//           continue;
+//       }
+//       uint triangle = rayQueryGetIntersectionPrimitiveIndexEXT(query, false);
+//       ThrongMask mask = throng_ray_mask(index, geometry, triangle,
+//                                         rayQueryGetIntersectionBarycentricsEXT(query, false));
+//       float alpha = mask.alpha;
+//       if (mask.cutoff > 0.0) {
+//           uint first = rayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetEXT(query,
+//                                                                                         false);
+//           uint at = first + mask.material * 5u + THRONG_BASE_COLOR;
+//           alpha *= textureLod(textures[nonuniformEXT(at)], mask.uv, 0.0).a;
+//       }
+//       if (alpha >= mask.cutoff) {
 //           rayQueryConfirmIntersectionEXT(query);
 //       }
 //   }
@@ -27,29 +41,35 @@
 #define THRONG_HIT_SET 1
 #endif
 #define THRONG_SET THRONG_HIT_SET
-#define THRONG_NO_VIEW
-#define THRONG_NO_RING
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 
-uvec2 throng_hit_mesh;
-#define THRONG_MESH_ADDRESS throng_hit_mesh
-#include "throng.glsl"
-
 // The person that a record is of: the table of its character, the palette of the structure, its
 // morph weights, what follows in the table for the level of the structure, the error in metres of
-// level and pose, and where its actor says what it hides.
+// level and pose, and whether that palette is not the one that is drawn.
 struct ThrongMet {
     uvec2 table;
     uvec2 palette;
     uint morphs;
     uint geometries;
     float error_m;
-    uint hidden;
+    uint approximated;
 };
 
 layout(set = THRONG_HIT_SET, binding = 0, std430) readonly buffer ThrongAllMet {
+    uvec2 throng_met_view;   // device address of the view
+    uint throng_met_hidden;  // where the first actor says what it hides
+    uint throng_met_unused;
     ThrongMet throng_met[];
+};
+
+uvec2 throng_hit_mesh;
+#define THRONG_MESH_ADDRESS throng_hit_mesh
+#define THRONG_VIEW_ADDRESS throng_met_view
+#include "throng.glsl"
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongMaterials {
+    ThrongMaterial all[];
 };
 
 const uint THRONG_INDEX_BITS = 0xFFFFFu;
@@ -67,6 +87,15 @@ struct ThrongHit {
     uint user;      // the engine's own word of the instance
     uint material;  // of the character
     uint primitive;
+    uvec2 mesh;     // device address of the character's mesh buffer
+};
+
+// What says whether a candidate is a hole of a masked material.
+struct ThrongMask {
+    uint material;  // of the character
+    vec2 uv;        // of the texture of its base colour
+    float alpha;    // without that texture
+    float cutoff;   // 0 if the material has no mask
 };
 
 // Words of a geometry: the first byte of its indices, which is odd if they have 16 bits, and the
@@ -94,13 +123,60 @@ uvec3 throng_hit_vertices(const uint first_byte, const uint triangle) {
     return vertices;
 }
 
-// False if a person hides what a ray would meet. Textures of masked materials are the engine's.
+// The number of a primitive's material among those of its character.
+uint throng_hit_material(const ThrongMet met, const uint primitive) {
+    return throng_primitives[primitive].material
+           - ThrongWords(met.table).words[THRONG_TABLE_MATERIAL];
+}
+
+// The coordinates of a texture of the primitive's material, from both sets.
+vec2 throng_hit_turn(const uint primitive, const uint which, const vec4 sets) {
+    ThrongTexture own = ThrongMaterials(throng_hit_mesh).all[throng_primitives[primitive].material]
+                            .textures[which];
+    vec2 uv = (own.uv_set & THRONG_UV_SECOND) != 0u ? sets.zw : sets.xy;
+    mat2 turn = mat2(own.uv_matrix.xy, own.uv_matrix.zw);
+    return (own.uv_set & THRONG_UV_TRANSFORMED) != 0u ? turn * uv + own.uv_offset : uv;
+}
+
+// The coordinates of a texture of the material that was met: THRONG_BASE_COLOR and so on.
+vec2 throng_hit_uv(const ThrongHit hit, const uint which) {
+    throng_hit_mesh = hit.mesh;
+    return throng_hit_turn(hit.primitive, which, vec4(hit.uv, hit.uv1));
+}
+
+// False if a person hides what a ray would meet.
 bool throng_ray_accepts(const uint custom_index, const uint geometry) {
     uint instance = custom_index & THRONG_INDEX_BITS;
     ThrongMet met = throng_met[instance];
     uint bit = throng_hit_geometry(met, geometry).y;
     return bit == THRONG_NONE
-           || !throng_hides(instance, met.hidden + (bit >> 5), 1u << (bit & 31u));
+           || !throng_hides(instance, throng_met_hidden + (bit >> 5), 1u << (bit & 31u));
+}
+
+// The mask of what a ray would meet. The texture of the base colour is the engine's to sample: see
+// the loop above.
+ThrongMask throng_ray_mask(const uint custom_index, const uint geometry, const uint triangle,
+                           const vec2 barycentrics) {
+    uint instance = custom_index & THRONG_INDEX_BITS;
+    ThrongMet met = throng_met[instance];
+    throng_hit_begin(met);
+    uint record = throng_primitives[geometry].material;
+    ThrongMask mask = ThrongMask(throng_hit_material(met, geometry), vec2(0.0), 1.0, 0.0);
+    if ((ThrongMaterials(throng_hit_mesh).all[record].variant & THRONG_ALPHA_MASK) == 0u) {
+        return mask;
+    }
+    uvec3 vertices = throng_hit_vertices(throng_hit_geometry(met, geometry).x, triangle);
+    vec3 weights = vec3(1.0 - barycentrics.x - barycentrics.y, barycentrics);
+    vec4 sets = vec4(0.0);
+    mask.alpha = 0.0;
+    for (uint corner = 0u; corner < 3u; ++corner) {
+        uint vertex = vertices[corner];
+        sets += vec4(throng_uv(geometry, vertex), throng_uv1(geometry, vertex)) * weights[corner];
+        mask.alpha += throng_base(instance, geometry, vertex).a * weights[corner];
+    }
+    mask.uv = throng_hit_turn(geometry, THRONG_BASE_COLOR, sets);
+    mask.cutoff = ThrongMaterials(throng_hit_mesh).all[record].alpha_cutoff;
+    return mask;
 }
 
 // Metres along a ray by which it should start away from the surface of a person that was drawn, so
@@ -120,7 +196,7 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
     ThrongPose pose = ThrongPose(met.palette, met.morphs, false);
     vec3 position = vec3(0.0), normal = vec3(0.0), corners[3];
     ThrongHit hit = ThrongHit(vec3(0.0), vec3(0.0), vec4(0.0), vec2(0.0), vec2(0.0), vec4(0.0), 0u,
-                              0u, geometry);
+                              0u, geometry, throng_hit_mesh);
     for (uint corner = 0u; corner < 3u; ++corner) {
         uint vertex = vertices[corner];
         float weight = weights[corner];
@@ -146,9 +222,29 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
                                         : throng_instances[instance].side;
     hit.tangent *= throng_has(geometry, THRONG_HAS_TANGENTS) ? 1.0 : 0.0;
     hit.user = throng_instances[instance].user;
-    hit.material = throng_primitives[geometry].material
-                   - ThrongWords(met.table).words[THRONG_TABLE_MATERIAL];
+    hit.material = throng_hit_material(met, geometry);
     return hit;
+}
+
+// Where the surface that a ray has met was in the last frame of the view's history, in the world
+// space of that frame. Without a history, or if the person is new, it is where it is now. A person
+// whom rays meet in another pose than the one that is drawn moves without changing that pose.
+vec3 throng_hit_previous(const uint custom_index, const uint geometry, const uint triangle,
+                         const vec2 barycentrics) {
+    uint instance = custom_index & THRONG_INDEX_BITS;
+    ThrongMet met = throng_met[instance];
+    throng_hit_begin(met);
+    uvec3 vertices = throng_hit_vertices(throng_hit_geometry(met, geometry).x, triangle);
+    vec3 weights = vec3(1.0 - barycentrics.x - barycentrics.y, barycentrics);
+    ThrongPast past = throng_previous(instance);
+    if (!past.pose.past || met.approximated != 0u) {
+        past.pose = ThrongPose(met.palette, met.morphs, false);
+    }
+    vec3 position = vec3(0.0);
+    for (uint corner = 0u; corner < 3u; ++corner) {
+        position += throng_skin_position(past.pose, geometry, vertices[corner]) * weights[corner];
+    }
+    return throng_transform_point(past.world_from_model, position);
 }
 
 #endif

@@ -28,48 +28,6 @@
 #define THRONG_NO_INSTANCES
 #include "throng.glsl"
 
-// The variant of a surface: ThrongMaterial.variant, with the last three bits constant 1000.
-const uint THRONG_ALPHA_MASK = 1u;
-const uint THRONG_ALPHA_BLEND = 2u;
-const uint THRONG_UNLIT = 4u;
-const uint THRONG_TURNS_UVS = 8u;           // a texture's coordinates are transformed
-const uint THRONG_SECOND_UVS = 16u;         // a texture uses the second set of coordinates
-const uint THRONG_TEXTURE_SHIFT = 8u;       // five bits: which textures exist, in the order below
-const uint THRONG_SURFACE_NORMALS = 8192u;  // of the primitive, not of the material
-const uint THRONG_SURFACE_TANGENTS = 16384u;
-const uint THRONG_TWO_SIDED = 32768u;       // back faces are drawn
-
-// ThrongTexture.uv_set
-const uint THRONG_UV_SECOND = 1u;       // the second set of coordinates; otherwise the first
-const uint THRONG_UV_TRANSFORMED = 2u;  // otherwise matrix and offset change nothing
-
-// The textures of a material.
-const uint THRONG_BASE_COLOR = 0u;
-const uint THRONG_METALLIC_ROUGHNESS = 1u;
-const uint THRONG_NORMAL = 2u;
-const uint THRONG_OCCLUSION = 3u;
-const uint THRONG_EMISSIVE = 4u;
-
-struct ThrongTexture {
-    vec4 uv_matrix;  // columns
-    vec2 uv_offset;
-    uint uv_set;
-    uint slot;       // in the array of textures
-};
-
-struct ThrongMaterial {
-    vec4 base_color;
-    vec3 emissive;  // linear, strength included
-    float alpha_cutoff;
-    float metallic;
-    float roughness;
-    float normal_scale;
-    float occlusion_strength;
-    uint variant;
-    uint reserved[3];
-    ThrongTexture textures[5];
-};
-
 // The materials in the mesh buffer.
 layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMaterials {
     ThrongMaterial throng_materials[];

@@ -1,4 +1,4 @@
-// Test only: what rays meet first. Candidates count and are met.
+// Test only: what rays meet first. Candidates count. Textures of masks have stripes of alpha 0.2.
 #version 460
 #extension GL_EXT_ray_query : require
 #extension GL_GOOGLE_include_directive : require
@@ -12,7 +12,8 @@ layout(set = 0, binding = 0) uniform accelerationStructureEXT people;
 layout(set = 0, binding = 1, std430) readonly buffer Rays { vec4 rays[]; };
 // Distance or -1, custom index, geometry, triangle; then candidates, offset of the binding table,
 // whether the front face was met, and the number of the record. Then what throng_hit says:
-// position, normal, texture coordinates, colour, user word, material, and where a ray should start.
+// position, normal, texture coordinates, colour, where a ray should start, user word, material, the
+// position in the frame before, and the coordinates of the texture of the base colour.
 layout(set = 0, binding = 2, std430) writeonly buffer Hits { uint hits[]; };
 
 layout(push_constant) uniform Push { uint count; };
@@ -30,11 +31,18 @@ void main() {
     while (rayQueryProceedEXT(query)) {
         ++candidates;
         uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, false);
-        if (throng_ray_accepts(index, rayQueryGetIntersectionGeometryIndexEXT(query, false))) {
+        uint geometry = rayQueryGetIntersectionGeometryIndexEXT(query, false);
+        if (!throng_ray_accepts(index, geometry)) {
+            continue;
+        }
+        uint triangle = rayQueryGetIntersectionPrimitiveIndexEXT(query, false);
+        ThrongMask mask = throng_ray_mask(index, geometry, triangle,
+                                          rayQueryGetIntersectionBarycentricsEXT(query, false));
+        if (mask.alpha * (fract(mask.uv.x) < 0.5 ? 0.2 : 1.0) >= mask.cutoff) {
             rayQueryConfirmIntersectionEXT(query);
         }
     }
-    uint at = ray * 24u;
+    uint at = ray * 28u;
     bool met = rayQueryGetIntersectionTypeEXT(query, true)
                == gl_RayQueryCommittedIntersectionTriangleEXT;
     hits[at + 4u] = candidates;
@@ -61,4 +69,13 @@ void main() {
     }
     hits[at + 20u] = hit.user;
     hits[at + 21u] = hit.material;
+    vec3 past = throng_hit_previous(index, rayQueryGetIntersectionGeometryIndexEXT(query, true),
+                                    rayQueryGetIntersectionPrimitiveIndexEXT(query, true),
+                                    rayQueryGetIntersectionBarycentricsEXT(query, true));
+    for (uint i = 0u; i < 3u; ++i) {
+        hits[at + 22u + i] = floatBitsToUint(past[i]);
+    }
+    vec2 uv = throng_hit_uv(hit, THRONG_BASE_COLOR);
+    hits[at + 25u] = floatBitsToUint(uv.x);
+    hits[at + 26u] = floatBitsToUint(uv.y);
 }

@@ -62,6 +62,8 @@ pub(crate) const RAY_HEAD: usize = 16;
 pub(crate) const RAY_CHARACTER_WORDS: usize = 8;
 /// The first of the counters in that head: people.
 pub(crate) const RAY_PEOPLE: usize = 8;
+/// The word of that head with the place of people who want slots.
+pub(crate) const RAY_CANDIDATES: usize = 13;
 /// The word of a character with the people who want slots.
 pub(crate) const RAY_WANTING: usize = 7;
 /// Words of a job of the stage ray_skin.

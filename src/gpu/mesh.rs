@@ -185,6 +185,12 @@ impl SkinnedMesh {
         self.textures.material_count()
     }
 
+    /// The textures of each material, in the order of [`Material::textures`].
+    pub(crate) fn material_textures(&self) -> Vec<[vk::DescriptorImageInfo; Material::TEXTURES]> {
+        let materials = 0..self.material_count();
+        materials.map(|it| self.textures.of_material(it)).collect()
+    }
+
     /// Rows (16 bytes each) of a palette entry.
     pub(crate) fn entry_rows(&self) -> u32 {
         palettes::entry_rows(self.format)

@@ -139,6 +139,7 @@ impl SetLayout {
         concat!(
             "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n",
             include_str!("../../shaders/include/throng_data.glsl"),
+            include_str!("../../shaders/include/throng_material.glsl"),
             include_str!("../../shaders/include/throng_streams.glsl"),
             include_str!("../../shaders/include/throng_palette.glsl"),
             include_str!("../../shaders/include/throng_scale.glsl"),

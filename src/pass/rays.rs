@@ -1,4 +1,4 @@
-//! The stages of rays: ray_starts, ray_slots, ray_skin and ray_instances.
+//! The stages of rays: ray_starts, ray_candidates, ray_slots, ray_skin and ray_instances.
 
 use crate::error::Result;
 use crate::gpu::animation::words;
@@ -24,7 +24,7 @@ pub(crate) const STORAGE_BUFFERS: u32 = 4 + BINDINGS.len() as u32;
 /// The pipelines.
 #[derive(Debug)]
 pub(crate) struct RayPass {
-    /// Ray_starts, ray_slots and ray_instances, with the set of the cull stage.
+    /// Ray_starts, ray_slots, ray_instances and ray_candidates, with the set of the cull stage.
     people: ComputePass,
     /// Ray_skin, with throng's set 0.
     skin: ComputePass,
@@ -71,6 +71,7 @@ impl RayPass {
             ("throng ray starts", spirv::RAY_STARTS_COMP),
             ("throng ray slots", spirv::RAY_SLOTS_COMP),
             ("throng ray instances", spirv::RAY_INSTANCES_COMP),
+            ("throng ray candidates", spirv::RAY_CANDIDATES_COMP),
         ] {
             // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has at
             // most 128 invocations.
@@ -114,7 +115,7 @@ impl RayPass {
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let people = ["ray starts", "ray slots", "ray instances"];
+        let people = ["ray starts", "ray slots", "ray instances", "ray candidates"];
         let skin = self.skin.pipelines().map(|it| ("ray skin", it));
         people.into_iter().zip(self.people.pipelines()).chain(skin)
     }
@@ -190,7 +191,7 @@ impl RayPass {
     }
 
     /// Records the stages that find where records start, and with `slots` who gets a slot, for so
-    /// many characters, with a barrier between them.
+    /// many characters and chunks of members, with a barrier between them.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, and their
@@ -200,12 +201,13 @@ impl RayPass {
         (device, cmd): (&Device, vk::CommandBuffer),
         sets: &RaySets<'_>,
         push: &CullPush,
-        (characters, slots): (u32, bool),
+        (characters, chunks, slots): (u32, u32, bool),
     ) {
         // SAFETY: this function has the same contract.
         unsafe {
             self.record((device, cmd), sets, push, (0, 1));
             if slots {
+                self.record((device, cmd), sets, push, (3, chunks.max(1)));
                 let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
                 let then = (stage, Access::SHADER_READ | write);
                 device.barrier(cmd, (stage, write), then);

@@ -233,6 +233,7 @@ fn push_constants_lie_as_the_shaders_have_them() {
         "args.comp",
         "ray_starts.comp",
         "ray_slots.comp",
+        "ray_candidates.comp",
         "ray_instances.comp",
     ] {
         wanted.push((stage, "Stages", stages.clone()));

@@ -8,10 +8,10 @@
 //! different rates are independent, and it does not matter what happens between two frames of a
 //! view.
 
-use crate::crowd::Capacity;
 use crate::crowd::memory::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use crate::crowd::memory::retire::{RetireQueue, Retired};
 use crate::crowd::view::View;
+use crate::crowd::{Capacity, Culling};
 use crate::error::{Error, Result, expect_index};
 use crate::gpu::{Device, Gpu, destroy_fields};
 use ash::vk;
@@ -61,6 +61,11 @@ pub(crate) struct Histories {
 
 destroy_fields!(Histories, Gpu<'a>: old);
 
+/// False for a view of rays, which may share the history of another view.
+fn draws(view: &View) -> bool {
+    view.culling != Culling::Rays
+}
+
 impl Histories {
     /// Allocates the state of all histories, so that frames allocate nothing.
     pub(crate) fn reserve(&mut self, capacity: &Capacity) {
@@ -74,18 +79,19 @@ impl Histories {
         self.moved = false;
     }
 
-    /// Checks that the view of this index may keep its history.
+    /// Checks that the view of this index may keep its history. A view of rays may share that of
+    /// another view.
     ///
     /// # Errors
     /// - [`Error::NotFound`] if the history does not exist.
     /// - [`Error::Argument`] if an earlier view keeps it.
     pub(crate) fn check(&self, views: &[View], index: usize) -> Result<()> {
-        let Some(history) = views.get(index).and_then(|view| view.history) else {
+        let Some((view, history)) = views.get(index).and_then(|it| Some((it, it.history?))) else {
             return Ok(());
         };
         expect_index("history", history as usize, self.last.len())?;
-        let mut earlier = views.iter().take(index);
-        if earlier.any(|other| other.history == Some(history)) {
+        let mut earlier = views.iter().take(index).filter(|other| draws(other));
+        if draws(view) && earlier.any(|other| other.history == Some(history)) {
             return Err(Error::invalid(
                 "View::history",
                 "is already used by an earlier view of the frame",
@@ -157,10 +163,15 @@ impl Histories {
             retire_queue.retire(Retired::History(old));
             self.moved = true;
         }
-        for view in views {
+        // Of views that share a history, the one that draws keeps it.
+        let of_rays = views.iter().filter(|view| !draws(view));
+        for view in views.iter().filter(|view| draws(view)).chain(of_rays) {
             let Some(history) = view.history else {
                 continue;
             };
+            if self.replaced.iter().any(|(other, _)| *other == history) {
+                continue;
+            }
             let last = &mut self.last[history as usize];
             let half = last.as_ref().map_or(0, |last| 1 - last.half);
             for (section, ((from, start), words)) in sources.into_iter().zip(words).enumerate() {

@@ -1,5 +1,6 @@
 //! Writes the records of a frame: views, visible lists and changed instances.
 
+use crate::crowd::Culling;
 use crate::crowd::animators::Animators;
 use crate::crowd::frame::state::FrameState;
 use crate::crowd::instances::state::InstanceState;
@@ -28,7 +29,8 @@ impl FrameState {
             self.views.push(Prepared::new(view));
             let past = self.histories.past(view.history, &out.buffers.history);
             let record = view.record(&past, palettes, shadow_edge);
-            let moves = view.history.is_some() || shows_motion;
+            let of_rays = view.culling == Culling::Rays;
+            let moves = view.history.is_some() || shows_motion || of_rays;
             for (at, bytes) in record.written(moves) {
                 let mut to = out.write(Part::Views, start + at, bytes.len())?;
                 to.copy_from(bytes)?;

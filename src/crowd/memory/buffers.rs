@@ -229,6 +229,12 @@ impl FrameBuffers {
         self.record_range(Section { start, bytes })
     }
 
+    /// The device address of one view, if the crowd has rays.
+    pub(crate) fn view_address(&self, frame_index: u32, view: u32) -> vk::DeviceAddress {
+        let start = self.sections[Part::Views].start;
+        self.records.address(frame_index) + start + u64::from(view) * self.sections.view_stride
+    }
+
     /// The instance table.
     pub(crate) fn instances(&self) -> vk::DescriptorBufferInfo {
         whole(&self.table)
@@ -443,6 +449,10 @@ fn record_ring<'g>(
     frame_bytes: u64,
     alignment: u64,
 ) -> Result<Guard<'g, Ring>> {
+    let by_address = match desc.rays {
+        Some(_) => vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+        None => vk::BufferUsageFlags::empty(),
+    };
     let ring = RingDesc {
         name: "throng records (ring)",
         frames_in_flight: desc.frames_in_flight,
@@ -450,7 +460,8 @@ fn record_ring<'g>(
         alignment,
         usage: vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_BUFFER
-            | vk::BufferUsageFlags::TRANSFER_SRC,
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | by_address,
         staged: desc.staged,
     };
     Ring::new(gpu, &ring)

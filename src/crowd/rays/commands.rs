@@ -8,7 +8,9 @@ use crate::crowd::rays::state::Rays;
 use crate::crowd::rays::work::{people_build, people_geometry};
 use crate::gpu::accel::Accel;
 use crate::gpu::animation::words;
-use crate::gpu::constants::{RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS, RAY_PEOPLE};
+use crate::gpu::constants::{
+    RAY_CANDIDATES, RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS, RAY_PEOPLE,
+};
 use crate::gpu::{Device, GpuInstance, SkinnedMesh};
 use crate::pass::rays::RaySets;
 use ash::vk;
@@ -45,18 +47,22 @@ impl Rays {
         most.min(late.unwrap_or(u32::MAX))
     }
 
-    /// Decides what becomes of structures in this frame, and writes head, characters, and the jobs
-    /// of poses that are built. Updates the tables of characters whose structures change.
-    pub(super) fn plan(
-        &mut self,
-        characters: &mut Characters,
-        head: &[u32],
-        (frame, frame_index): (u64, u32),
-    ) {
+    /// Writes the head: view, records and characters, and the addresses of the ring's palettes and
+    /// of the view.
+    pub(super) fn head(&mut self, numbers: [u32; 3], addresses: [vk::DeviceAddress; 2]) {
         let buffers = &self.buffers;
         self.words.clear();
         self.words.resize(buffers.jobs(), 0);
-        self.words[..head.len()].copy_from_slice(head);
+        self.words[..3].copy_from_slice(&numbers);
+        self.words[3] = buffers.chosen() as u32;
+        self.words[4..8].copy_from_slice(addresses.map(words).as_flattened());
+        self.words[RAY_CANDIDATES] = buffers.candidates() as u32;
+    }
+
+    /// Decides what becomes of structures in this frame, and writes characters, and the jobs of
+    /// poses that are built. Updates the tables of characters whose structures change.
+    pub(super) fn plan(&mut self, characters: &mut Characters, (frame, frame_index): (u64, u32)) {
+        let buffers = &self.buffers;
         let positions = buffers.positions.address;
         let (mut vertex, mut scratch) = (0, buffers.scratch());
         let mut query = frame_index * self.desc.builds_per_frame;

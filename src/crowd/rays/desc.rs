@@ -90,6 +90,15 @@ impl RayDesc {
     /// The most slots of a character.
     const MAX_SLOTS: u32 = 1024;
 
+    /// The text of `shaders/include/throng_hit.glsl`, which includes `throng.glsl`.
+    ///
+    /// It says what a ray has met. `throng.glsl` is
+    /// [`SetLayout::glsl`](crate::gpu::SetLayout::glsl).
+    #[must_use]
+    pub const fn hit_glsl() -> &'static str {
+        include_str!("../../../shaders/include/throng_hit.glsl")
+    }
+
     /// Checks the options for a crowd that poses on the GPU, or does not.
     pub(crate) fn check(&self, device: &Device, poses_on_gpu: bool) -> Result<()> {
         let accel = device.accel("CrowdDesc::rays")?;

@@ -3,6 +3,7 @@
 use crate::crowd::rays::desc::RayStats;
 use crate::crowd::{CharacterId, Crowd};
 use crate::error::Result;
+use crate::mesh::Material;
 use ash::vk;
 
 impl Crowd {
@@ -23,6 +24,25 @@ impl Crowd {
     #[must_use]
     pub fn ray_set_layout(&self) -> Option<vk::DescriptorSetLayout> {
         Some(self.rays.as_ref()?.pass.hit_layout())
+    }
+
+    /// The textures of a character's materials, in the order of
+    /// [`Material::textures`](crate::mesh::Material::textures), for the engine's own array. What a
+    /// material lacks is a white texel.
+    ///
+    /// A hit has the number of its material, and `throng_hit_uv`
+    /// (`shaders/include/throng_hit.glsl`) the coordinates. Shaders of every stage may read them
+    /// after the next [`Frame::record_prepare`](crate::Frame::record_prepare), as long as the
+    /// character lives.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if the character does not exist.
+    pub fn ray_textures(
+        &self,
+        character: CharacterId,
+    ) -> Result<Vec<[vk::DescriptorImageInfo; Material::TEXTURES]>> {
+        let loaded = self.scene.characters.get(character)?;
+        Ok(loaded.mesh.material_textures())
     }
 
     /// The levels of detail at which rays meet a character: in slots, and in shared poses. `None`

@@ -8,7 +8,6 @@ use crate::crowd::rays::commands::{BUILD, BUILT, USED};
 use crate::crowd::rays::desc::RayCrowd;
 use crate::error::{Error, Result, expect};
 use crate::gpu::Device;
-use crate::gpu::animation::words;
 use crate::pass::rays::RaySets;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -81,15 +80,14 @@ impl Frame<'_> {
         let members = members.map(|(_, it)| it.members.len() as u32).sum();
         let count = rays.count(members);
         let ring = crowd.memory.buffers.palettes.address(frame_index);
-        let [low, high] = words(ring);
-        let places = rays.buffers.places() as u32;
-        let head = [view.index, count, dispatch.characters, places, low, high];
-        rays.plan(characters, &head, (frame, frame_index));
+        let buffers = &crowd.memory.buffers;
+        let seen = buffers.view_address(frame_index, view.index);
+        rays.head([view.index, count, dispatch.characters], [ring, seen]);
+        rays.plan(characters, (frame, frame_index));
         let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let traces = rays.desc.readers;
-        let buffers = &crowd.memory.buffers;
         let offsets = [
             buffers.offset(frame_index, buffers.sections[Part::Views]),
             buffers.lists_offset(frame_index),
@@ -119,6 +117,7 @@ impl Frame<'_> {
             };
             let slots = (
                 dispatch.characters,
+                dispatch.chunks,
                 rays.plan.slots.iter().any(|it| it.count > 0),
             );
             rays.pass

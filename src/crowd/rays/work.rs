@@ -15,8 +15,9 @@ use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// Bytes of `ThrongMet` (`shaders/include/throng_hit.glsl`).
+/// Bytes of `ThrongMet` and what comes before them (`shaders/include/throng_hit.glsl`).
 const MET_BYTES: u64 = 32;
+const MET_HEAD_BYTES: u64 = 16;
 
 /// The capacity of the buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl RayCapacity {
 #[derive(Debug)]
 pub(crate) struct RayBuffers {
     pub(crate) capacity: RayCapacity,
-    /// Head, characters, jobs, and the places of people.
+    /// Head, characters, jobs, a word for each instance, and candidates for slots.
     pub(crate) work: Buffer,
     pub(crate) records: Buffer,
     pub(crate) positions: Buffer,
@@ -129,8 +130,9 @@ impl RayBuffers {
         use vk::BufferUsageFlags as Usage;
         let device = gpu.device;
         let accel = device.accel("CrowdDesc::rays")?;
-        let places = u64::from(capacity.chunks) * CHUNK as u64;
-        let words = places_at(&capacity, desc.builds_per_frame) as u64 + places;
+        let members = u64::from(capacity.chunks) * CHUNK as u64;
+        let words = chosen_at(&capacity, desc.builds_per_frame) as u64;
+        let words = words + u64::from(capacity.instances) + members;
         let bytes = limit(
             "bytes of people for rays (maxStorageBufferRange)",
             words * 4,
@@ -150,7 +152,7 @@ impl RayBuffers {
         )?;
         let usage = Usage::STORAGE_BUFFER | input;
         let positions = Buffer::device_local(gpu, "throng ray positions", bytes, usage)?;
-        let bytes = u64::from(capacity.instances) * MET_BYTES;
+        let bytes = MET_HEAD_BYTES + u64::from(capacity.instances) * MET_BYTES;
         let met = Buffer::device_local(gpu, "throng ray hits", bytes, Usage::STORAGE_BUFFER)?;
         let geometry = people_geometry(records.address);
         let size = StructureSize::of(accel, &people_build(&geometry), &[desc.max_people]);
@@ -210,9 +212,14 @@ impl RayBuffers {
         self.jobs() + self.builds as usize * RAY_JOB_WORDS
     }
 
-    /// The first word of the places of people.
-    pub(crate) fn places(&self) -> usize {
-        places_at(&self.capacity, self.builds)
+    /// The first of the words of instances.
+    pub(crate) fn chosen(&self) -> usize {
+        chosen_at(&self.capacity, self.builds)
+    }
+
+    /// The first of the words of candidates.
+    pub(crate) fn candidates(&self) -> usize {
+        self.chosen() + self.capacity.instances as usize
     }
 
     /// The copy of head and characters to what the CPU reads of a frame index.
@@ -250,7 +257,7 @@ fn counted(capacity: &RayCapacity) -> usize {
     RAY_HEAD + capacity.characters as usize * RAY_CHARACTER_WORDS
 }
 
-/// Words before the places of people.
-fn places_at(capacity: &RayCapacity, builds: u32) -> usize {
+/// Words before those of instances.
+fn chosen_at(capacity: &RayCapacity, builds: u32) -> usize {
     counted(capacity) + (builds + capacity.slots) as usize * RAY_JOB_WORDS
 }

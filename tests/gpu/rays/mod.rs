@@ -2,9 +2,12 @@
 
 mod geometry;
 mod hits;
+mod masks;
+mod motion;
 mod records;
 mod refused;
 mod shadows;
+mod slots;
 mod tracer;
 
 use crate::reference::rng::Rng;
@@ -33,6 +36,8 @@ struct World {
     frames: FramesInFlight,
     tracer: Tracer,
     view: View,
+    /// Another view of the frame.
+    camera: Option<View>,
     next: u32,
     now_s: f64,
     /// The character with an offset of 7 in shader binding tables.
@@ -69,6 +74,7 @@ impl World {
                 },
                 ..seen
             },
+            camera: None,
             next: 0,
             now_s: 0.0,
             first: None,
@@ -85,7 +91,8 @@ impl World {
         let mut frame = setup.begin(&mut self.crowd, frame_index, self.now_s);
         let count;
         unsafe {
-            let views = frame.record_prepare(cmd, &[self.view]).unwrap();
+            let seen: Vec<View> = [self.view].into_iter().chain(self.camera).collect();
+            let views = frame.record_prepare(cmd, &seen).unwrap();
             let traced = frame.record_rays(cmd, views[0]).unwrap();
             self.tracer.record((&device, cmd), &traced, rays);
             count = traced.count;

@@ -30,8 +30,12 @@ pub(super) struct Hit {
     pub(super) front: bool,
     pub(super) record: u32,
     pub(super) position: Vec3,
+    /// In the last frame of the history.
+    pub(super) previous: Vec3,
     pub(super) normal: Vec3,
     pub(super) uv: [f32; 2],
+    /// Of the texture of the base colour.
+    pub(super) texture_uv: [f32; 2],
     pub(super) color: [f32; 3],
     /// The metres along a ray from its surface at which it should start.
     pub(super) start_m: f32,
@@ -121,7 +125,7 @@ impl Tracer {
                 layout,
                 pool,
                 rays: buffer("rays", MOST as u64 * 32, storage, MemoryLocation::CpuToGpu),
-                hits: buffer("hits", MOST as u64 * 96, storage, MemoryLocation::GpuToCpu),
+                hits: buffer("hits", MOST as u64 * 112, storage, MemoryLocation::GpuToCpu),
                 records: buffer(
                     "records",
                     RECORDS * 64,
@@ -209,10 +213,10 @@ impl Tracer {
 
     /// The hits of the last frame.
     pub(super) fn hits(&self) -> Vec<Option<Hit>> {
-        let mut words = vec![0_u32; self.count as usize * 24];
+        let mut words = vec![0_u32; self.count as usize * 28];
         let bytes = bytemuck::cast_slice_mut(&mut words);
         self.hits.read_mapped(0, bytes).unwrap();
-        let each = words.as_chunks::<24>().0.iter();
+        let each = words.as_chunks::<28>().0.iter();
         each.map(|words| {
             let [
                 distance,
@@ -237,8 +241,10 @@ impl Tracer {
                 front: front != 0,
                 record,
                 position: vector(0),
+                previous: vector(14),
                 normal: vector(3),
                 uv: [number(6), number(7)],
+                texture_uv: [number(17), number(18)],
                 color: vector(8).to_array(),
                 start_m: number(11),
                 user: words[20],
