@@ -8,6 +8,7 @@
 //!   or the stages cull and animate on the GPU.
 //! - occlusion: whom walls and people hide from a camera, and casters whose shadows it does not
 //!   see.
+//! - rays: the structures, records and refits of crowds that rays meet.
 //! - model=FILE: the CPU's time for 1,000 instances of another model, with one view and no shadows.
 //!
 //! The files:
@@ -19,7 +20,8 @@
 //! - `crowd/culling_report.rs`: their tables and plot;
 //! - `crowd/places.rs`: streets and squares with people and houses, and the limits of the gate;
 //! - `crowd/occlusion.rs`: frames in them;
-//! - `crowd/occlusion_report.rs`: their table, gate and plot.
+//! - `crowd/occlusion_report.rs`: their table, gate and plot;
+//! - `crowd/rays.rs`: frames with rays, and their table.
 
 #[path = "crowd/culling.rs"]
 mod culling;
@@ -39,6 +41,8 @@ mod occlusion;
 mod occlusion_report;
 #[path = "crowd/places.rs"]
 mod places;
+#[path = "crowd/rays.rs"]
+mod rays;
 #[path = "crowd/report.rs"]
 mod report;
 
@@ -88,6 +92,7 @@ struct Options {
     poses: bool,
     culling: bool,
     occlusion: bool,
+    rays: bool,
     /// The file to write the plot to.
     plot: Option<String>,
     /// The file of a model, which only its own table is for.
@@ -103,9 +108,9 @@ impl Options {
         let value = |key: &str| arguments.iter().find_map(|one| one.strip_prefix(key));
         let only = value("only=").map(|list| list.split(',').map(str::parse).collect());
         let model = value("model=").map(str::to_owned);
-        let parts = ["poses", "culling", "occlusion"].map(asked);
+        let parts = ["poses", "culling", "occlusion", "rays"].map(asked);
         let all = model.is_none() && parts.iter().all(|part| *part == parts[0]);
-        let [poses, culling, occlusion] = parts.map(|part| part || all);
+        let [poses, culling, occlusion, rays] = parts.map(|part| part || all);
         Ok(Self {
             // `cargo bench` passes --bench. Without it, this runs as a test.
             test: asked("--test") || !std::env::args().any(|argument| argument == "--bench"),
@@ -114,6 +119,7 @@ impl Options {
             poses,
             culling,
             occlusion,
+            rays,
             plot: value("plot=").map(str::to_owned),
             model,
             is_software,
@@ -562,6 +568,9 @@ fn run() -> Outcome {
     }
     if options.occlusion {
         print_occlusion(&mut context, &options)?;
+    }
+    if options.rays {
+        rays::print(&options)?;
     }
     if let Some(file) = &options.model {
         print_model(&mut context, &options, file)?;

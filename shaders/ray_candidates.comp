@@ -1,6 +1,7 @@
 // Stage ray_candidates: a lane for each member. It finds who wants a slot: people whom the view shows
-// at a finer level of detail than that of shared poses, and those whose pose nobody shares. It
-// leaves them in any order.
+// at a finer level of detail than that of shared poses, and those in a pose of their own that no
+// clip stands for. If there is no finer level, all in a pose of their own do. It leaves them in any
+// order.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -13,7 +14,7 @@
 layout(local_size_x = CHUNK) in;
 
 // What the square of a distance is multiplied by: people whom no other view shows count as four
-// times as far, and those who have no shared pose to stand in as four times as near.
+// times as far, and those without a clip, who would be met in the rest pose, as four times as near.
 const float UNSEEN = 16.0, ALONE = 0.0625;
 
 uint bucket_of(const uint view, const uint member) {
@@ -40,8 +41,8 @@ void main() {
     if (lane >= work[record + 1u]) {
         return;
     }
-    uint number = work[record], own = RAY_HEAD + number * RAY_CHARACTER_WORDS;
-    if (ray_work[own + RAY_SLOTS] == 0u) {
+    uint number = work[record], at = RAY_HEAD + number * RAY_CHARACTER_WORDS;
+    if (ray_work[at + RAY_SLOTS] == 0u) {
         return;
     }
     uint member = chunk * CHUNK + lane, instance = work[members_at + member];
@@ -52,13 +53,16 @@ void main() {
     }
     RayTable table = table_of(number);
     uint character = characters_at + number * CHARACTER_WORDS;
-    bool shares = structure_of(table, character, palette_of(instance)) != NO_ADDRESS;
-    if ((bucket >> 1 & (MAX_LEVELS - 1u)) >= table.words[TABLE_LEVEL] && shares) {
+    vec4 actor = table_rows[actors_at + instance * ACTOR_ROWS + 1u];
+    bool posed = (floatBitsToUint(actor.z) & ACTOR_POSED) != 0u;
+    uint plays = floatBitsToUint(actor.w) & ((1u << PLAY_COUNT_BITS) - 1u);
+    uint coarse = table.words[TABLE_LEVEL], level = bucket >> 1 & (MAX_LEVELS - 1u);
+    bool own = structure_of(table, character, palette_of(instance)) == NO_ADDRESS;
+    if (level >= coarse && (!own || (posed && plays < 2u && coarse > 0u))) {
         return;
     }
-    uint flags = floatBitsToUint(table_rows[actors_at + instance * ACTOR_ROWS + 1u].z);
-    bool alone = !shares && (flags & ACTOR_POSED) == 0u;
+    bool alone = own && !posed;
     ray_work[ray_work[RAY_CHOSEN] + instance] = key_of(instance, member, alone);
-    uint candidate = atomicAdd(ray_work[own + RAY_WANTING], 1u);
+    uint candidate = atomicAdd(ray_work[at + RAY_WANTING], 1u);
     ray_work[ray_work[RAY_CANDIDATES] + work[character] * CHUNK + candidate] = instance;
 }
