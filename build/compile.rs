@@ -71,6 +71,8 @@ fn compile_one(
     let kind = match name.rsplit_once('.') {
         Some((_, "vert")) => shaderc::ShaderKind::Vertex,
         Some((_, "frag")) => shaderc::ShaderKind::Fragment,
+        Some((_, "rahit")) => shaderc::ShaderKind::AnyHit,
+        Some((_, "rchit")) => shaderc::ShaderKind::ClosestHit,
         _ => shaderc::ShaderKind::Compute,
     };
     // Resolves the includes as the check without a compiler does. A shader with an include that

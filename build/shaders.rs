@@ -36,7 +36,7 @@ const SPIRV_MAGIC: u32 = 0x0723_0203;
 const FOLDERS: [&str; 4] = ["", "bench/", "example/", "test/"];
 
 /// The file extensions of shaders. Other files in these folders are ignored.
-const STAGES: [&str; 3] = ["vert", "frag", "comp"];
+const STAGES: [&str; 5] = ["vert", "frag", "comp", "rahit", "rchit"];
 
 /// Maximum include depth. It stops a file that includes itself without a guard.
 const MAX_INCLUDE_DEPTH: usize = 16;

@@ -9,9 +9,15 @@
 // others are the engine's. The file declares what throng.glsl does, so a shader includes one of
 // them.
 //
-// In a loop over candidates, which are triangles of masked materials and of parts that can be
-// hidden, with the textures of all characters in an array of the engine (Crowd::ray_textures), five
-// for each material, and the first of a character's as its CharacterDesc::sbt_offset:
+// In a closest-hit shader, with its hit attribute:
+//
+//   ThrongHit hit = throng_hit(gl_InstanceCustomIndexEXT, gl_GeometryIndexEXT, gl_PrimitiveID,
+//                              barycentrics);
+//
+// Candidates are triangles of masked materials and of parts that can be hidden. An any-hit shader
+// ignores those that are not met, and a loop over a ray query confirms the others. Here the
+// textures of all characters are in an array of the engine (Crowd::ray_textures), five for each
+// material, and the place of a character's first one is its CharacterDesc::sbt_offset:
 //
 //   while (rayQueryProceedEXT(query)) {
 //       uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, false);
