@@ -1,7 +1,6 @@
 // Stage ray_candidates: a lane for each member. It finds who wants a slot: people whom the view shows
-// at a finer level of detail than that of shared poses, and those in a pose of their own that no
-// clip stands for. If there is no finer level, all in a pose of their own do. It leaves them in any
-// order.
+// at a finer level of detail than that of shared poses, and those in a pose that no single clip has.
+// If there is no finer level, all in a pose of their own do. It leaves them in any order.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require

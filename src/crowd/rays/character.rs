@@ -156,12 +156,6 @@ impl RayCharacter {
             .for_each(|pose| self.queue.push_front(*pose));
     }
 
-    /// The number of poses in the queue, and of structures that exist.
-    pub(crate) fn counts(&self) -> [u32; 2] {
-        let structures = self.batches.iter().map(|batch| batch.poses.len() as u32);
-        [self.queue.len() as u32, structures.sum()]
-    }
-
     /// Takes over the addresses of all structures that have been built: each pose without one has
     /// that of the nearest pose of its clip.
     pub(crate) fn update_table(&mut self) {

@@ -53,9 +53,9 @@ pub struct RayDesc {
     ///
     /// A slot takes the coarsest level of detail whose error is at most 1/128 of the model's size.
     /// People who are shown at a level that is finer than that of shared poses want slots, and
-    /// people in a pose of their own that no clip stands for. The nearest ones get them: those whom
-    /// no other view shows count as four times as far, and those without a clip as four times as
-    /// near. There are fewer slots if they take more than [`Self::bytes_per_character`].
+    /// people in a pose that no single clip has. The nearest ones get them: those whom no other
+    /// view shows count as four times as far, and those without a clip as four times as near.
+    /// There are fewer slots if they take more than [`Self::bytes_per_character`].
     pub near_slots: u32,
     /// The most bytes of bottom-level structures for the shared poses of a character, before they
     /// are compacted: 16 MiB unless set.

@@ -181,17 +181,10 @@ impl Rays {
                     Step::Built {
                         frame_index: built,
                         query,
-                        frame,
-                    } => {
-                        batch.step = Step::Built {
-                            frame_index: built,
-                            query,
-                            frame,
-                        };
-                        if built == frame_index {
-                            let sizes = self.sizes(gpu.device, query, batch.poses.len());
-                            batch.step = compacted(gpu, sizes.as_deref());
-                        }
+                        ..
+                    } if built == frame_index => {
+                        let sizes = self.sizes(gpu.device, query, batch.poses.len());
+                        batch.step = compacted(gpu, sizes.as_deref());
                     }
                     step => batch.step = step,
                 }
@@ -282,27 +275,20 @@ impl Rays {
             ..RayStats::default()
         };
         for rays in characters.iter().filter_map(|(_, it)| it.rays.as_ref()) {
-            let [queued, existing] = rays.counts();
-            stats.waiting += queued;
+            stats.waiting += rays.queue.len() as u32;
             for batch in &rays.batches {
                 stats.bytes += batch.bytes();
-                if matches!(batch.step, Step::Wanted) {
-                    stats.waiting += batch.poses.len() as u32;
-                }
+                let count = match batch.step {
+                    Step::Wanted => &mut stats.waiting,
+                    _ => &mut stats.structures,
+                };
+                *count += batch.poses.len() as u32;
             }
-            stats.structures += existing;
             if let Some(slots) = &rays.slots {
                 stats.structures += slots.count();
                 stats.bytes += slots.structures.bytes();
             }
         }
-        stats.structures -= characters
-            .iter()
-            .filter_map(|(_, it)| it.rays.as_ref())
-            .flat_map(|rays| &rays.batches)
-            .filter(|batch| matches!(batch.step, Step::Wanted))
-            .map(|batch| batch.poses.len() as u32)
-            .sum::<u32>();
         stats
     }
 }

@@ -32,8 +32,8 @@ fn moved(ray: &Ray, now: [DVec3; 3], then: [DVec3; 3]) -> DVec3 {
 }
 
 /// A hit knows where its surface was in the frame before, also with the history of a camera, for
-/// people in slots who walk around, and for those in shared poses. Whoever is teleported has not
-/// moved.
+/// people in slots who walk around, and for those in shared poses. People who are teleported have
+/// not moved.
 #[test]
 fn hits_know_where_they_were() {
     each_with_rays(|setup| {

@@ -1,4 +1,4 @@
-//! Who gets slots.
+//! The people who get slots.
 
 use super::{EXTENT, World, rays_into};
 use crate::reference::handles::Handles;
