@@ -40,11 +40,22 @@ pub(crate) fn debian_13(ci: &Ci) -> Result {
     let others = "--test standalone -- --include-ignored --skip presents_resizes --skip child_";
     test().args(others.split(' ')).run()?;
     // The machine's own driver has no ray queries.
-    let example = cmd!(sh, "cargo run --quiet --config {runner} --example rays");
+    let example = cmd!(
+        sh,
+        "cargo run --quiet --config {runner} --example rays -- --headless"
+    );
     example
         .env("THRONG_VALIDATION", "1")
         .ignore_stdout()
         .run()?;
+    // Its window, which the root has no display for.
+    if ci.has_display()
+        && let Ok(icd) = cmd!(sh, "scripts/second-driver").read()
+    {
+        let window = ci.vulkan("cargo run --quiet --example rays -- --frames 4");
+        let window = window.env("VK_DRIVER_FILES", icd);
+        window.env("THRONG_VALIDATION", "1").ignore_stdout().run()?;
+    }
     ci.has_debian_13.set(true);
     Ok(())
 }
