@@ -1,10 +1,12 @@
 //! Rays meet the crowd: its records and structures against the CPU's, and what the layer says.
 
 mod geometry;
+mod hidden;
 mod hits;
 mod records;
 mod refused;
 mod shadows;
+mod still;
 mod tracer;
 
 use crate::reference::rng::Rng;
