@@ -3,6 +3,7 @@
 mod geometry;
 mod hidden;
 mod hits;
+mod normals;
 mod records;
 mod refused;
 mod shadows;
