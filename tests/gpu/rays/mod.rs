@@ -3,6 +3,7 @@
 mod geometry;
 mod hidden;
 mod hits;
+pub(crate) mod modelled;
 mod normals;
 mod records;
 mod refused;
