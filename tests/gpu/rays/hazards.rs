@@ -87,7 +87,8 @@ fn frames(mut setup: Setup, left_out: Option<usize>) -> (usize, Vec<String>) {
     (barriers, rules)
 }
 
-/// The layer sees that barriers are missing, one after the other, and none is missing.
+/// The layer sees that these barriers are missing, one after the other, and that none is missing
+/// otherwise.
 #[test]
 fn missing_barriers_of_rays_are_seen() {
     let setup = || Setup::of(CONFIGS[0], true);
@@ -103,10 +104,11 @@ fn missing_barriers_of_rays_are_seen() {
         }
     };
     assert_eq!(frames(first, None), (BARRIERS.len(), Vec::new()));
-    for (number, (name, is_seen)) in BARRIERS.into_iter().enumerate() {
+    let seen = BARRIERS.into_iter().enumerate().filter(|(_, it)| it.1);
+    for (number, (name, _)) in seen {
         let (_, rules) = frames(setup().unwrap(), Some(number));
         println!("{name}: {rules:?}");
         let hazards = rules.iter().any(|rule| rule.starts_with("SYNC-HAZARD"));
-        assert!(hazards || !is_seen, "{name}: {rules:?}");
+        assert!(hazards, "{name}: {rules:?}");
     }
 }

@@ -19,6 +19,9 @@ use throng_standalone::Begin;
 const IN_FRONT: usize = 8;
 const BEHIND: usize = 14;
 
+/// As [`triangles`] returns them.
+type Triangles = Vec<(u32, [Vec3; 3])>;
+
 /// The way in which the wall hides people from the camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phases {
@@ -298,7 +301,7 @@ impl Twins {
 }
 
 /// The distance of the nearest triangle, and whose it is.
-fn nearest(ray: &Ray, posed: &[(Sphere, Vec<(u32, [Vec3; 3])>)]) -> (f64, Option<usize>) {
+fn nearest(ray: &Ray, posed: &[(Sphere, Triangles)]) -> (f64, Option<usize>) {
     let (mut nearest, mut who) = (f64::INFINITY, None);
     for (number, (sphere, triangles)) in posed.iter().enumerate() {
         let away = sphere.center - ray.origin;

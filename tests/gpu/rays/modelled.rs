@@ -57,7 +57,7 @@ impl Modelled {
         rng: &mut Rng,
     ) {
         let rays = shown.people.values().flat_map(|person| {
-            let each = [(); 4].map(|()| {
+            [(); 4].map(|()| {
                 let at = person.world.transform_point3(rng.vector(-0.3, 1.0));
                 let direction = rng.direction();
                 Ray {
@@ -65,8 +65,7 @@ impl Modelled {
                     direction,
                     mask: 0xFF,
                 }
-            });
-            each
+            })
         });
         let rays: Vec<_> = rays.collect();
         self.tracers[frame_index as usize].record(on, traced, &rays);
