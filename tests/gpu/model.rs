@@ -7,7 +7,7 @@
 //! them, and changes it in any frame. Characters are replaced, and the crowd goes back to
 //! snapshots. An access outside the crowd's buffers ends the program.
 //!
-//! Where the device has ray queries, rays meet the crowd in some frames, and the records are those of
+//! Rays meet the crowd in some frames, if the device has ray queries, and the records are those of
 //! the model. Some of these frames are abandoned.
 
 mod changes;

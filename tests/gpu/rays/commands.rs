@@ -39,7 +39,7 @@ thread_local! {
     static NOTES: RefCell<Notes> = RefCell::default();
 }
 
-/// What was noted on this thread since the last call. From now on, a barrier is left out, if it has
+/// The notes of this thread since the last call. From now on, a barrier is left out, if it has
 /// a number.
 pub(super) fn notes(left_out: Option<usize>) -> Vec<Noted> {
     let notes = Notes {
@@ -201,7 +201,7 @@ pub(super) fn noting(setup: &Setup, without: Features) -> Device {
     unsafe { Device::new(&context.instance, physical_device, &device, enabled) }.unwrap()
 }
 
-/// What is made for a crowd and recorded in a few frames that record no rays, and the names and
+/// The objects of a crowd, the commands of a few frames that record no rays, and the names and
 /// bytes of its memory.
 #[derive(Debug, PartialEq)]
 struct Costs {

@@ -26,7 +26,7 @@ impl Poses {
         }
     }
 
-    /// What views ask for, so that everybody or nobody gets a slot.
+    /// The detail of views, with which everybody or nobody gets a slot.
     pub(super) fn detail(self) -> Detail {
         let default = Detail::default();
         match self {
