@@ -6,11 +6,16 @@
 //! attached instances, are compared within a bound. What instances play decides which side poses
 //! them, and changes it in any frame. Characters are replaced, and the crowd goes back to
 //! snapshots. An access outside the crowd's buffers ends the program.
+//!
+//! Rays meet the crowd in some frames, if the device has ray queries, and the records are those of
+//! the model. Some of these frames are abandoned.
 
 mod changes;
 mod frames;
 mod operations;
+mod rays;
 
+use crate::rays::modelled::{Modelled, Shown};
 use crate::reference::explore::{Operation, explore};
 use crate::reference::random;
 use crate::reference::ribbon::{built, ribbon};
@@ -18,7 +23,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
 use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SIDES, SMALL, Setup, each};
+use crate::support::{SIDES, SMALL, Setup, each, each_with_rays};
 use changes::Saved;
 use frames::{Stamps, check};
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +35,7 @@ use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, Stages};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId, RayDesc, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 5000;
@@ -139,6 +144,8 @@ struct Flight {
     parts: Vec<Part>,
     /// True if the GPU poses instances.
     on_gpu: bool,
+    /// The people that rays meet.
+    shown: Option<Shown>,
 }
 
 struct Model {
@@ -172,6 +179,9 @@ struct Model {
     replaced: usize,
     restored: usize,
     stamps: Stamps,
+    /// `None` for a crowd without rays.
+    rays: Option<Modelled>,
+    abandoned: usize,
 }
 
 impl Member {
@@ -238,7 +248,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
     for (seed, stages) in (1..).zip(SIDES) {
         let models = explore(seed, OPERATIONS, |operations| {
             let mut models = Vec::new();
-            each(|setup| models.push(run(setup, operations, stages)));
+            each(|setup| models.push(run(setup, operations, (stages, None))));
             models
         });
         for model in models {
@@ -252,15 +262,49 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
     }
 }
 
+#[test]
+fn rays_meet_what_the_model_has() {
+    let rays = RayDesc {
+        max_people: 8,
+        builds_per_frame: 3,
+        near_slots: 3,
+        ..RayDesc::default()
+    };
+    let runs = explore(4, OPERATIONS / 2, |operations| {
+        let mut runs = Vec::new();
+        each_with_rays(|setup| {
+            let mut model = run(setup, operations, (Stages::Gpu, Some(rays)));
+            let figures = model.rays.take().unwrap().destroy(&setup.context);
+            runs.push((model, figures));
+        });
+        runs
+    });
+    for (model, figures) in runs {
+        println!("{figures:?}, {} frames abandoned", model.abandoned);
+        assert!(model.frames > 150 && model.abandoned > 15);
+        assert!(figures.people > 500 && figures.left_out > 50 && figures.hits > 500);
+    }
+}
+
 /// Applies operations to a crowd with these stages.
-fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
+fn run(
+    setup: &mut Setup,
+    operations: &[Operation],
+    (stages, rays): (Stages, Option<RayDesc>),
+) -> Model {
     setup.guard_memory();
     let mut start = START;
     if stages == Stages::Gpu {
         // Palettes always fit, since the GPU would refuse no instance. See shared_poses.rs.
         start.palette_entries = 1 << 16;
     }
-    let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, start);
+    start.views += u32::from(rays.is_some());
+    let desc = CrowdDesc {
+        stages,
+        rays,
+        ..setup.crowd_desc(FRAMES_IN_FLIGHT, start)
+    };
+    let mut crowd = Crowd::new(&setup.device(), &mut setup.allocator(), &desc).unwrap();
     let variants = variants();
     let kinds: Vec<Character> = variants.iter().map(|all| all[0].clone()).collect();
     let mut add = |character: &Character| {
@@ -293,6 +337,10 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
         replaced: 0,
         restored: 0,
         stamps: Stamps::new(),
+        rays: crowd
+            .ray_set_layout()
+            .map(|layout| Modelled::new(&setup.context, layout, FRAMES_IN_FLIGHT)),
+        abandoned: 0,
     };
     model.save(&crowd);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
@@ -313,6 +361,7 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
             let flight = std::mem::take(&mut flights[frame_index as usize]);
             let words = outputs[frame_index as usize].words();
             check(&flight, &words, &mut model.stamps);
+            model.check_rays(&flight, frame_index);
             if model.rng.chance(5) {
                 // The frame is begun and skipped. Nothing may be lost.
                 model.now_s += 0.01;
@@ -331,6 +380,7 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
         frames_in_flight.wait(&setup.context, frame_index);
         let words = &outputs[frame_index as usize].words();
         check(&flights[frame_index as usize], words, &mut model.stamps);
+        model.check_rays(&flights[frame_index as usize], frame_index);
     }
     println!(
         "{}, {stages:?}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from \

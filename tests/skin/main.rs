@@ -11,6 +11,7 @@ mod methods;
 mod morph;
 mod pick;
 mod pose_steps;
+mod refits;
 mod skinner;
 mod stage;
 mod twist;

@@ -134,7 +134,7 @@ impl Setup {
     }
 
     /// With ray queries, if `rays`. Fails where there is no such device.
-    fn of(config: Config, rays: bool) -> Result<Self, StandaloneError> {
+    pub fn of(config: Config, rays: bool) -> Result<Self, StandaloneError> {
         let change = Change::begin();
         let desc = ContextDesc {
             app_name: "throng's tests",

@@ -42,7 +42,7 @@ impl Model {
     }
 
     /// True if neither an instance nor what it is attached to is hidden.
-    fn is_visible(&self, member: &Member) -> bool {
+    pub(super) fn is_visible(&self, member: &Member) -> bool {
         let above = member.attached.map(|to| self.member(to.parent));
         member.visible && above.is_none_or(|above| self.is_visible(above))
     }
@@ -128,12 +128,14 @@ impl Model {
         let begun = unsafe { crowd.begin_frame(&mut setup.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(&frame);
-        let views = [View {
+        let mut views = vec![View {
             mask,
             culling: Culling::Off,
             list: listed.map(|ids| frame.make_list(&ids).unwrap()),
             ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
         }];
+        views.extend(self.view_of_rays(&views[0]));
+        let mask_of_rays = views[views.len() - 1].mask;
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         self.note_sides(&frame);
         let mut word = 0;
@@ -155,7 +157,19 @@ impl Model {
                 expected,
             });
         }
-        self.check_stats(&frame.stats(), &flight);
+        if views.len() > 1 {
+            let on = (&setup.context.device, cmd);
+            let with = (views[1], mask_of_rays, frame_index);
+            flight.shown = Some(self.trace(on, &mut frame, with));
+            if self.rng.chance(6) {
+                // It is never submitted.
+                unsafe { crowd.abandon_frame() };
+                self.abandoned += 1;
+                return Flight::default();
+            }
+        } else {
+            self.check_stats(&frame.stats(), &flight);
+        }
         Probe::finish(&setup.context.device, cmd);
         frames_in_flight.submit(&setup.context, frame_index);
         self.frames += 1;

@@ -9,4 +9,4 @@ mod receivers;
 mod reference;
 mod refused;
 mod volumes;
-mod walls;
+pub(crate) mod walls;

@@ -12,21 +12,21 @@ use throng_standalone::{Buffer, Context, Target, TargetDesc};
 const MOST: usize = 64;
 
 /// Triangles in world space.
-pub(super) struct Walls {
+pub(crate) struct Walls {
     buffer: Buffer,
     vertices: u32,
     layout: vk::PipelineLayout,
 }
 
 /// A picture with its pipeline for walls.
-pub(super) struct Canvas {
-    pub(super) target: Target,
-    pub(super) samples: u32,
+pub(crate) struct Canvas {
+    pub(crate) target: Target,
+    pub(crate) samples: u32,
     pipeline: vk::Pipeline,
 }
 
 impl Walls {
-    pub(super) fn new(context: &Context) -> Self {
+    pub(crate) fn new(context: &Context) -> Self {
         let push = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::VERTEX,
             offset: 0,
@@ -43,7 +43,7 @@ impl Walls {
     }
 
     /// Replaces all triangles. No submitted work may use them.
-    pub(super) fn set(&mut self, triangles: &[[Vec3; 3]]) {
+    pub(crate) fn set(&mut self, triangles: &[[Vec3; 3]]) {
         let triangles = &triangles[..triangles.len().min(MOST)];
         let numbers = triangles.as_flattened().iter().flat_map(|v| v.to_array());
         let bytes: Vec<u8> = numbers.flat_map(f32::to_ne_bytes).collect();
@@ -54,7 +54,7 @@ impl Walls {
     }
 
     /// Draws the walls as an eye of a view sees them.
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         (device, cmd): (&ash::Device, vk::CommandBuffer),
         canvas: &Canvas,
@@ -117,18 +117,18 @@ impl Walls {
         }
     }
 
-    pub(super) fn destroy(self, context: &Context) {
+    pub(crate) fn destroy(self, context: &Context) {
         unsafe { context.device.destroy_pipeline_layout(self.layout, None) };
     }
 }
 
 impl Canvas {
-    pub(super) fn new(context: &Context, walls: &Walls, size: [u32; 2], samples: u32) -> Self {
+    pub(crate) fn new(context: &Context, walls: &Walls, size: [u32; 2], samples: u32) -> Self {
         let format = TargetDesc::default().color_format;
         Self::of_format(context, walls, (size, samples), format)
     }
 
-    pub(super) fn of_format(
+    pub(crate) fn of_format(
         context: &Context,
         walls: &Walls,
         ([width, height], samples): ([u32; 2], u32),
@@ -163,7 +163,7 @@ impl Canvas {
     }
 
     /// Its depth as the crowd takes it, in the layout after [`Self::read_only`].
-    pub(super) fn depth(&self, reversed_z: bool) -> Depth {
+    pub(crate) fn depth(&self, reversed_z: bool) -> Depth {
         let extent = self.target.extent();
         Depth {
             samples: vk::SampleCountFlags::from_raw(self.samples),
@@ -173,7 +173,7 @@ impl Canvas {
     }
 
     /// Makes the depth that was drawn visible to the stage pyramid.
-    pub(super) fn read_only(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+    pub(crate) fn read_only(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stages};
         let range = vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::DEPTH,
@@ -196,7 +196,7 @@ impl Canvas {
 
     /// Begins rendering once more after [`Self::read_only`], on top of what was drawn. It has one
     /// sample.
-    pub(super) fn resume(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+    pub(crate) fn resume(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stages};
         let (color, depth) = (self.target.color(), self.target.depth().unwrap());
         let image = |(image, _), aspect_mask, [old, new]: [Layout; 2]| {
@@ -249,7 +249,7 @@ impl Canvas {
     }
 
     /// The depth that was drawn last, or `None` with several samples.
-    pub(super) fn depths(&self, context: &Context) -> Option<Vec<f32>> {
+    pub(crate) fn depths(&self, context: &Context) -> Option<Vec<f32>> {
         if self.samples > 1 {
             return None;
         }
@@ -272,7 +272,7 @@ impl Canvas {
         )
     }
 
-    pub(super) fn destroy(self, context: &Context) {
+    pub(crate) fn destroy(self, context: &Context) {
         unsafe { context.device.destroy_pipeline(self.pipeline, None) };
     }
 }

@@ -30,7 +30,7 @@ fn rays_meet_what_the_cpu_poses() {
             let duration_s = character.clips()[clip.index()].duration_s();
             let step = rng.below(steps as usize) as f64;
             let start_s = duration_s * step / f64::from(steps);
-            let play = Play::new(clip).start_s(start_s).speed(0.0);
+            let play = Play::new(clip).offset_s(start_s).speed(0.0);
             let sign = if number % 4 == 0 { -1.0 } else { 1.0 };
             let world_from_model = Affine3A::from_scale_rotation_translation(
                 Vec3::new(sign, 1.0, 1.0) * rng.range(0.6, 1.6),

@@ -1,13 +1,19 @@
 //! Rays meet the crowd: its records and structures against the CPU's, and what the layer says.
 
+mod commands;
 mod geometry;
+mod hazards;
+mod hidden;
 mod hits;
 mod masks;
+pub(crate) mod modelled;
 mod motion;
+mod normals;
 mod records;
 mod refused;
 mod shadows;
 mod slots;
+mod still;
 mod tracer;
 
 use crate::reference::rng::Rng;
@@ -17,6 +23,7 @@ use throng::animator::ActorId;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
+use throng::gpu::Device;
 use throng::palette::Mat3x4;
 use throng::skin::PosedVertices;
 use throng::{
@@ -53,13 +60,18 @@ struct Traced {
 
 impl World {
     fn new(setup: &mut Setup, rays: RayDesc, capacity: Capacity) -> Self {
+        let device = setup.device();
+        Self::on(&device, setup, rays, capacity)
+    }
+
+    /// As [`Self::new`], on a device with other functions.
+    fn on(device: &Device, setup: &mut Setup, rays: RayDesc, capacity: Capacity) -> Self {
         let desc = CrowdDesc {
             stages: Stages::Gpu,
             rays: Some(rays),
             ..setup.crowd_desc(2, capacity)
         };
-        let device = setup.device();
-        let crowd = Crowd::new(&device, &mut setup.allocator(), &desc).unwrap();
+        let crowd = Crowd::new(device, &mut setup.allocator(), &desc).unwrap();
         let eye = Vec3::new(0.0, 3.0, 60.0);
         let seen = view(eye, Vec3::Y, EXTENT);
         Self {
