@@ -6,6 +6,11 @@
 //!
 //! Then it prepares frames while the one before is in flight, to find whether that waits for it.
 
+#[cfg(feature = "wgpu-29")]
+extern crate wgpu29 as wgpu;
+#[cfg(feature = "wgpu-30")]
+extern crate wgpu30 as wgpu;
+
 use std::error::Error;
 use std::io::Write as _;
 use std::time::Instant;

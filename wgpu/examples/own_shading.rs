@@ -6,6 +6,11 @@
 //! cargo run -p throng-wgpu --example own_shading
 //! ```
 
+#[cfg(feature = "wgpu-29")]
+extern crate wgpu29 as wgpu;
+#[cfg(feature = "wgpu-30")]
+extern crate wgpu30 as wgpu;
+
 use std::{error::Error, fs::File};
 use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
 use throng::{CharacterDesc, CrowdDesc, Spawn, builtin};
@@ -233,7 +238,9 @@ fn write(gpu: &Gpu, mut encoder: Encoder, picture: &wgpu::Texture) -> Result<()>
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., |_| ());
     encoder.submit()?;
     gpu.device().poll(wgpu::PollType::wait_indefinitely())?;
-    let mapped = buffer.get_mapped_range(..)?;
+    let mapped = buffer.get_mapped_range(..);
+    #[cfg(feature = "wgpu-30")]
+    let mapped = mapped?;
     let rows = mapped.chunks(row as usize);
     let rgba: Vec<u8> = rows
         .flat_map(|row| &row[..4 * SIZE.width as usize])

@@ -45,7 +45,7 @@ pub enum Binding<'a> {
 /// It is a handle: clones are the same group. Draws in flight keep what they use.
 ///
 /// ```no_run
-/// use throng_wgpu::{BindGroup, BindGroupLayout, Binding, Error, Gpu};
+/// use throng_wgpu::{BindGroup, BindGroupLayout, Binding, Error, Gpu, wgpu};
 ///
 /// fn lights(gpu: &Gpu, lights: &wgpu::Buffer) -> Result<BindGroup, Error> {
 ///     let layout = BindGroupLayout::new(gpu, &wgpu::BindGroupLayoutDescriptor {

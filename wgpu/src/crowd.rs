@@ -39,7 +39,7 @@ use wgpu::hal::vulkan::Api as Vulkan;
 ///
 /// ```no_run
 /// use throng::{Spawn, builtin};
-/// use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, throng, view};
+/// use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, throng, view, wgpu};
 /// use throng::glam::{Mat4, Vec3};
 ///
 /// fn draw(gpu: &Gpu, color: &wgpu::TextureView, clip_from_world: Mat4) -> Result<(), Error> {

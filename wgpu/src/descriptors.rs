@@ -20,12 +20,27 @@ pub(crate) fn buffer_info(binding: &wgpu::BufferBinding<'_>) -> Result<vk::Descr
     let raw = unsafe { binding.buffer.as_hal::<Vulkan>() };
     let raw = raw.ok_or(Error::Destroyed(BUFFER))?;
     let rest = binding.buffer.size().saturating_sub(binding.offset);
+    // SAFETY: the handle is not destroyed.
+    #[cfg(feature = "wgpu-30")]
+    let buffer = unsafe { raw.raw_handle() };
+    #[cfg(feature = "wgpu-29")]
+    let buffer = handle_in(&format!("{:?}", *raw)).ok_or(Error::NoHandle(BUFFER))?;
     Ok(vk::DescriptorBufferInfo {
-        // SAFETY: the handle is not destroyed.
-        buffer: unsafe { raw.raw_handle() },
+        buffer,
         offset: binding.offset,
         range: binding.size.map_or(rest, wgpu::BufferSize::get),
     })
+}
+
+/// The handle in the debug text of a buffer: wgpu 29 gives it nowhere else.
+#[cfg(feature = "wgpu-29")]
+fn handle_in(text: &str) -> Option<vk::Buffer> {
+    use vk::Handle;
+    let (_, hex) = text.split_once("raw: 0x")?;
+    let end = hex.find(|c: char| !c.is_ascii_hexdigit())?;
+    Some(vk::Buffer::from_raw(
+        u64::from_str_radix(hex.get(..end)?, 16).ok()?,
+    ))
 }
 
 pub(crate) fn image_info(

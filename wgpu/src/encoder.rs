@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// submitted before the crowd's next frame begins.
 ///
 /// ```no_run
-/// use throng_wgpu::{Encoder, Error, Gpu};
+/// use throng_wgpu::{Encoder, Error, Gpu, wgpu};
 ///
 /// fn clear(gpu: &Gpu, target: &wgpu::Texture) -> Result<(), Error> {
 ///     let mut encoder = Encoder::new(gpu);

@@ -127,6 +127,10 @@ pub enum Error {
     /// A texture or a buffer was destroyed.
     #[error("{0} was destroyed")]
     Destroyed(&'static str),
+    /// This build of wgpu does not tell the handle of a buffer.
+    #[cfg(feature = "wgpu-29")]
+    #[error("this wgpu gives no handle of {0}")]
+    NoHandle(&'static str),
     /// The attachments do not fit the pass or each other.
     #[error("{what} {why}")]
     Attachment {

@@ -169,7 +169,7 @@ impl Frame<'_> {
     ///
     /// ```no_run
     /// use throng_wgpu::throng::{PassId, View};
-    /// use throng_wgpu::{Crowd, Depth, Encoder, Error};
+    /// use throng_wgpu::{Crowd, Depth, Encoder, Error, wgpu};
     ///
     /// /// `first` clears depth, and `then` loads it.
     /// fn frame(

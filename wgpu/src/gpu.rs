@@ -17,7 +17,7 @@ use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
 /// wgpu, for everything else that the program draws.
 ///
 /// ```no_run
-/// use throng_wgpu::{Crowd, Error, Gpu};
+/// use throng_wgpu::{Crowd, Error, Gpu, wgpu};
 ///
 /// fn open(adapter: &wgpu::Adapter) -> Result<(Gpu, Crowd), Error> {
 ///     let gpu = Gpu::open(adapter, &wgpu::DeviceDescriptor::default())?;

@@ -22,7 +22,7 @@
 //!
 //! ```no_run
 //! use throng_wgpu::throng::{PassId, View};
-//! use throng_wgpu::{Crowd, Encoder, Error};
+//! use throng_wgpu::{Crowd, Encoder, Error, wgpu};
 //!
 //! struct Passes<'a> {
 //!     shadow: (PassId, wgpu::RenderPassDescriptor<'a>),
@@ -74,8 +74,19 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
 )]
 
+#[cfg(all(feature = "wgpu-29", feature = "wgpu-30"))]
+compile_error!(
+    "throng-wgpu is for one version of wgpu: enable the feature `wgpu-29` or `wgpu-30` and not \
+     both. `wgpu-30` is a default feature, so `wgpu-29` needs `default-features = false`."
+);
+#[cfg(not(any(feature = "wgpu-29", feature = "wgpu-30")))]
+compile_error!("throng-wgpu needs one of its features `wgpu-29` and `wgpu-30`");
+
 pub use throng;
-pub use wgpu;
+#[cfg(feature = "wgpu-29")]
+pub extern crate wgpu29 as wgpu;
+#[cfg(all(feature = "wgpu-30", not(feature = "wgpu-29")))]
+pub extern crate wgpu30 as wgpu;
 
 mod attachments;
 mod bind_group;

@@ -15,7 +15,7 @@ use crate::bind_group::BindGroupLayout;
 ///
 /// ```no_run
 /// use throng::PassId;
-/// use throng_wgpu::{BindGroupLayout, Crowd, Error, MaterialDesc, PassDesc, throng};
+/// use throng_wgpu::{BindGroupLayout, Crowd, Error, MaterialDesc, PassDesc, throng, wgpu};
 ///
 /// const WGSL: &str = "
 ///     @group(1) @binding(0) var<uniform> light: vec4f;

@@ -16,7 +16,7 @@ use wgpu::hal::vulkan::Api as Vulkan;
 /// the same pass.
 ///
 /// ```
-/// use throng_wgpu::{PassDesc, throng::PassKind};
+/// use throng_wgpu::{PassDesc, throng::PassKind, wgpu};
 ///
 /// let color = PassDesc {
 ///     color_formats: &[Some(wgpu::TextureFormat::Bgra8UnormSrgb)],

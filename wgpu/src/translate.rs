@@ -44,7 +44,11 @@ pub(crate) fn translated(
 ) -> Result<Vec<u32>> {
     let text = text(material, is_multiview, &functions(bindless));
     // On the program's first line, because directives come before everything else.
-    let text = format!("enable wgpu_binding_array; {text}");
+    let text = if cfg!(feature = "wgpu-30") {
+        format!("enable wgpu_binding_array; {text}")
+    } else {
+        text
+    };
     let module = naga::front::wgsl::parse_str(&text);
     let mut module = module.map_err(|why| Error::Shader(why.emit_to_string(&text)))?;
     let wanted = |it: &naga::EntryPoint| {

@@ -3,6 +3,11 @@
 //! wgpu switches synchronization validation on, and hands messages to the logger. Any message fails
 //! a test.
 
+#[cfg(feature = "wgpu-29")]
+extern crate wgpu29 as wgpu;
+#[cfg(feature = "wgpu-30")]
+extern crate wgpu30 as wgpu;
+
 mod support;
 
 use throng_reference as reference;

@@ -91,15 +91,23 @@ fn is_wide(line: &str) -> bool {
 /// Lints. wgpu and vk-graph are a hundred crates, so crates that use them have their turn.
 fn lints(ci: &Ci) -> Result {
     let engines = match ci.share.has("engines") {
-        true => "",
+        true => "--exclude throng-wgpu",
         false => {
             "--exclude throng-wgpu --exclude throng-wgpu-example --exclude throng-vk-graph-example"
         }
     };
-    let lints = "cargo clippy --quiet --workspace --all-targets --all-features";
-    Ok(ci
-        .command(&format!("{lints} {engines} -- -D warnings"))
-        .run()?)
+    let lint = |what: &str| -> Result {
+        let lints = "cargo clippy --quiet --all-targets";
+        Ok(ci
+            .command(&format!("{lints} {what} -- -D warnings"))
+            .run()?)
+    };
+    if ci.share.has("engines") {
+        // Its features exclude each other.
+        lint("-p throng-wgpu --features noop")?;
+        lint("-p throng-wgpu --no-default-features --features wgpu-29,noop")?;
+    }
+    lint(&format!("--workspace --all-features {engines}"))
 }
 
 /// A part of what is compiled alone. A feature whose code needs another one may pass, and is found

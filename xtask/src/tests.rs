@@ -78,8 +78,8 @@ pub(crate) fn viewer(ci: &Ci) -> Result {
 
 /// Beside the tests, so that the library is built already. In one call, so that all have the same
 /// wgpu.
-const ENGINES: &str =
-    "-p throng-wgpu -p throng-wgpu-example -p throng-vk-graph-example -p throng-tests";
+const ENGINES: &str = "-p throng-wgpu -p throng-wgpu-example -p throng-vk-graph-example \
+                       -p throng-tests --features throng-wgpu/noop";
 
 /// Crowds in wgpu and in vk-graph: the tests of the first, a picture of each under the validation
 /// layer, and the first in a window.
@@ -91,6 +91,8 @@ pub(crate) fn engines(ci: &Ci) -> Result {
         .run()?;
     ci.command(&format!("cargo test --quiet {ENGINES} --doc"))
         .run()?;
+    let older = "-p throng-wgpu --no-default-features --features wgpu-29,noop --test wgpu";
+    ci.vulkan(&format!("cargo test --quiet {older}")).run()?;
     let _folder = sh.push_dir(&ci.work);
     // Not with `cargo run`, which takes one package. In debug builds, wgpu turns the validation
     // layer on, and hands its messages to the logger.

@@ -300,7 +300,9 @@ pub(crate) fn read_layer(gpu: &Gpu, texture: &wgpu::Texture, layer: u32) -> Vec<
     gpu.device()
         .poll(wgpu::PollType::wait_indefinitely())
         .unwrap();
-    let bytes = buffer.get_mapped_range(..).unwrap();
+    let bytes = buffer.get_mapped_range(..);
+    #[cfg(feature = "wgpu-30")]
+    let bytes = bytes.unwrap();
     let rows = bytes.chunks(row as usize);
     rows.flat_map(|bytes| &bytes[..4 * width as usize])
         .copied()
