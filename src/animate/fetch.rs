@@ -1,11 +1,8 @@
 //! Reads a block of joints from a clip, with joints in the lanes.
 
 use super::group::Played;
-use crate::clip::{
-    Block, BlockKeys, COMPONENTS, Clip, Moment, Property, Track, animate_tracks, components, driven,
-};
+use crate::clip::{Block, BlockKeys, COMPONENTS, Clip, Moment, Property};
 use crate::simd::{Eight, Row, WIDTH};
-use crate::skeleton::Transform;
 
 /// Reads a property of a block's joints, between two keys. It has `N` components.
 ///
@@ -159,18 +156,13 @@ pub(super) unsafe fn load<L: Eight, const N: usize>(from: *const Row) -> [L; N] 
 #[inline(never)]
 fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]) {
     let first = block * WIDTH;
-    let kept = played.clip.kept_of(first..first + WIDTH);
-    for track in kept
-        .iter()
-        .filter(|track: &&Track| driven(track) == property)
-    {
-        let joint = usize::from(track.joint);
-        let mut one = [Transform::IDENTITY];
-        let time_s = played.moment.time_s;
-        animate_tracks(std::slice::from_ref(track), time_s, joint, &mut one);
-        let values = components(&one[0]);
-        for (row, value) in rows.iter_mut().zip(&values[property.first()..]) {
-            row.0[joint - first] = *value;
+    for track in played.clip.kept_of(first..first + WIDTH) {
+        if track.values.property() != property {
+            continue;
+        }
+        let values = track.at(played.moment.time_s);
+        for (row, value) in rows.iter_mut().zip(&values[property.range()]) {
+            row.0[usize::from(track.joint) - first] = *value;
         }
     }
 }

@@ -3,14 +3,13 @@
 use super::fetch::even;
 use super::poser::BatchPoser;
 use super::quaternion::dot;
-use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks};
+use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks, transform};
 use crate::error::{Result, expect_len};
 use crate::id::Id;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, SimdLevel};
 use crate::simd::{BaselineEight, Eight, Lanes, Row, Unit, WIDTH};
 use crate::skeleton::{Joint, Transform};
-use glam::{Quat, Vec3};
 
 impl Clip {
     /// Samples the local pose at `time_s` into `local`, one transform per joint.
@@ -120,16 +119,16 @@ unsafe fn joints<L: Eight>(
             info
         };
         for (number, to) in now.iter_mut().enumerate() {
-            let value = |component: usize| rows[component].0[lane + number];
             *to = clip.at_rest(joint + number);
+            let own = transform(rows.map(|row| row.0[lane + number]));
             if !info.rests(Property::Rotation) {
-                to.rotation = Quat::from_xyzw(value(0), value(1), value(2), value(3));
+                to.rotation = own.rotation;
             }
             if !info.rests(Property::Translation) {
-                to.translation = Vec3::new(value(4), value(5), value(6));
+                to.translation = own.translation;
             }
             if !info.rests(Property::Scale) {
-                to.scale = Vec3::new(value(7), value(8), value(9));
+                to.scale = own.scale;
             }
         }
         (joint, local) = (joint + now.len(), later);

@@ -2,22 +2,23 @@
 
 use super::additive::Base;
 use super::build_weights;
-use super::curve::{CurveClip, Interpolation, Track, TrackValues};
-use super::frames::{Made, driven, make};
+use super::components::{COMPONENTS, Property};
+use super::curve::CurveClip;
+use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
-use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, Property, VertexError};
-use super::probes::{Probes, VertexIndex};
+use super::packed::{BlockKeys, Clip, ClipOptions, ClipReport, VertexError};
+use super::probes::Probes;
 use super::rates::timings;
 use super::steps::search;
 use super::tested_times::Times;
 use super::timing::Timing;
+use super::track::{Interpolation, Keys, Track, TrackValues};
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::{Transform, rest_model_pose};
-use glam::{Quat, Vec3};
 
 /// Number of attempts to find the tracks to blame; after that, all are kept as curves.
 const ATTEMPTS: usize = 6;
@@ -109,8 +110,8 @@ fn joints(
         if least_cosine < LEAST_COSINE {
             continue;
         }
-        let mut times = measure.times(&clip);
-        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
+        let times = measure.times(&clip);
+        let worst = measure.within(&Unpacked::new(&clip, base), &times);
         if let Some(worst) = worst {
             let clip = stored(
                 (clip, worst),
@@ -120,7 +121,7 @@ fn joints(
                     clip: &|kept| sampled(kept).clip,
                 },
                 measure,
-                &mut times,
+                &times,
                 options.quantise,
             );
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
@@ -144,7 +145,7 @@ fn joints(
         let clip = sampled(&kept);
         let (worst, blamed) = measure.blame(&clip);
         if blamed.is_empty() {
-            let mut times = measure.times(&clip);
+            let times = measure.times(&clip);
             return stored(
                 (clip, worst),
                 &Sampled {
@@ -153,7 +154,7 @@ fn joints(
                     clip: &sampled,
                 },
                 measure,
-                &mut times,
+                &times,
                 options.quantise,
             );
         }
@@ -162,8 +163,8 @@ fn joints(
     kept.fill(true);
     let made = make(model, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
-    let mut times = measure.times(&made);
-    let worst = measure.with_vertex(worst, &Unpacked::new(&made, base), &mut times);
+    let times = measure.times(&made);
+    let worst = measure.with_vertex(worst, &Unpacked::new(&made, base), &times);
     reported(made, &worst)
 }
 
@@ -226,33 +227,26 @@ fn round_kept(clip: &mut Clip, model: &Model, bound_m: f32) {
         let parent = rest.get(usize::from(
             clip.rest[usize::from(track.joint)].parent_index(),
         ));
-        let unit = match driven(track) {
+        let (property, keys) = (track.values.property(), track.values.numbers());
+        let unit = match property {
             Property::Translation => parent.map_or(1.0, |parent| parent.matrix3.x_axis.length()),
             _ => size,
         };
         let grain = (OF_KEPT * bound_m / unit).log2().floor().exp2();
         // No value is so large that this is not finite.
-        let round = |value: f32| {
+        let round = |value: &f32| {
             let grain = f64::from(grain);
-            ((f64::from(value) / grain).round() * grain) as f32
+            ((f64::from(*value) / grain).round() * grain) as f32
         };
-        if !grain.is_normal() {
+        if !grain.is_normal() || keys.interpolation != Interpolation::Linear {
             continue;
         }
-        match &mut track.values {
-            TrackValues::Rotation(keys) if keys.interpolation == Interpolation::Linear => {
-                keys.values.iter_mut().for_each(|value| {
-                    *value = Quat::from_array(value.to_array().map(round));
-                });
-            }
-            TrackValues::Translation(keys) | TrackValues::Scale(keys)
-                if keys.interpolation == Interpolation::Linear =>
-            {
-                let values = keys.values.iter_mut();
-                values.for_each(|value| *value = Vec3::from_array(value.to_array().map(round)));
-            }
-            _ => {}
-        }
+        let keys = Keys {
+            times_s: keys.times_s.to_vec(),
+            values: keys.values.iter().map(round).collect(),
+            interpolation: keys.interpolation,
+        };
+        track.values = TrackValues::of_numbers(property, keys);
     }
 }
 
@@ -272,7 +266,7 @@ fn stored(
     (plain, worst): (Clip, Worst),
     from: &Sampled<'_>,
     measure: &Measure<'_>,
-    times: &mut Times,
+    times: &Times<'_>,
     quantise: bool,
 ) -> Clip {
     let plain = reported(plain, &worst);
@@ -302,12 +296,7 @@ fn stored(
 }
 
 fn reported(mut clip: Clip, worst: &Worst) -> Clip {
-    let keys = |track: &Track| size_of_val(track.values.times_s());
-    let values = |track: &Track| match &track.values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => size_of_val(&keys.values[..]),
-        TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
-    };
-    let kept = clip.kept.iter().map(|track| keys(track) + values(track));
+    let kept = clip.kept.iter().map(|track| track.values.numbers().size());
     let (quantised, moving) = match &clip.keys {
         BlockKeys::Plain(rows, _) => (false, size_of_val(&rows[..])),
         BlockKeys::Packed(packed) => (true, packed.size()),
@@ -329,15 +318,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         error_m: worst.error_m,
         error_joint: Id::new(worst.joint),
         error_time_s: worst.time_s,
-        vertex_error: worst.vertex.number.map(|number| {
-            let VertexIndex { primitive, vertex } = number;
-            VertexError {
-                error_m: worst.vertex.error_m,
-                primitive,
-                vertex,
-                time_s: worst.vertex.time_s,
-            }
-        }),
+        vertex_error: worst.vertex.error,
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,
     };
@@ -353,14 +334,7 @@ fn saved_bytes(clip: &Clip) -> usize {
 
 /// Returns true if a track jumps from value to value.
 fn steps(track: &Track) -> bool {
-    fn jumps<T: PartialEq>(keys: &super::curve::Keys<T>) -> bool {
-        keys.interpolation == Interpolation::Step
-            && keys.values.iter().any(|value| *value != keys.values[0])
-    }
-    match &track.values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => jumps(keys),
-        TrackValues::Rotation(keys) => jumps(keys),
-    }
+    track.values.is_step() && track.values.numbers().change(|a, b| a == b)
 }
 
 pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {

@@ -1,10 +1,12 @@
 //! Builds morph weights from curves: chooses the rate, the bits, and what is kept as curves.
 
-use super::curve::{CurveClip, Interpolation, WeightTrack};
+use super::curve::CurveClip;
 use super::curve_sample::{Playhead, sample_weights, weight_range};
 use super::packed::VertexError;
 use super::rates::timings_over;
+use super::tested_times::{between, own_times_s};
 use super::timing::Timing;
+use super::track::{Interpolation, WeightTrack};
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::error::{Result, expect_index};
 use crate::mesh::{Model, PaletteJoint};
@@ -51,8 +53,9 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
     }
     let mut moving = vec![false; count];
     for track in raw.weight_tracks() {
-        for (moving, [min, max]) in moving[weight_range(track)].iter_mut().zip(ranges(track)) {
-            *moving = min < max;
+        let keys = track.numbers();
+        for (number, moving) in moving[weight_range(track)].iter_mut().enumerate() {
+            *moving = keys.change(|a, b| a[number] == b[number]);
         }
     }
     let reaches = reaches(model, &moving);
@@ -186,24 +189,6 @@ fn pack(
     tried.find_map(|(timing, step)| even(track, timing, &tolerances, step))
 }
 
-/// The minimum and maximum of each weight. For splines the tangents count too.
-fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
-    let count = track.count as usize;
-    let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; count];
-    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
-    for (row, values) in track.keys.values.chunks_exact(count).enumerate() {
-        for ([min, max], value) in ranges.iter_mut().zip(values) {
-            if !cubic || row % 3 == 1 {
-                (*min, *max) = (min.min(*value), max.max(*value));
-            } else if *value != 0.0 && track.keys.times_s.len() > 1 {
-                // The extent of the spline between keys is not known here.
-                *max = f32::INFINITY;
-            }
-        }
-    }
-    ranges
-}
-
 /// Returns the track with the frames of `timing` and its errors, if within tolerances.
 fn even(
     track: &WeightTrack,
@@ -277,21 +262,15 @@ fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Opt
 /// Returns the worst error of each weight if all are within their tolerances. Errors are measured
 /// at the keys, between keys of splines, and between frames.
 fn errors(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<Vec<Off>> {
-    let times = &track.keys.times_s;
-    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
-    let keys = times.iter().copied().map(f64::from);
-    let bows = times.windows(2).filter(|_| cubic).flat_map(|pair| {
-        let [from, to] = [pair[0], pair[1]].map(f64::from);
-        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
-    });
+    let keys = own_times_s(&track.numbers()).into_iter();
     let frames = (0..even.timing.frames - 1).flat_map(|frame| {
         let [from, to] = [frame, frame + 1].map(|frame| even.timing.time_s(frame));
-        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
+        between(from, to)
     });
     let mut exact = vec![0.0; tolerances.len()];
     let mut worst = vec![Off::default(); tolerances.len()];
     let first = even.first_weight.index();
-    for time_s in keys.chain(bows).chain(frames) {
+    for time_s in keys.chain(frames) {
         sample(track, time_s, &mut exact);
         let mut beyond = false;
         even.sample(time_s, &(0..usize::MAX), |weight, value| {

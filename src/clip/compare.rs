@@ -3,7 +3,9 @@
 //! Loops here have no closures: a closure that is not inlined is not compiled for AVX2.
 
 use super::octet::{EIGHT, Matrices, Octet};
-use super::probes::{Cell, Probes, VertexIndex};
+use super::packed::VertexError;
+use super::probes::{Cell, Probes};
+use super::tested_times::Poses;
 use super::unpacked::{Moments, Unpacked};
 use glam::{Affine3A, Vec3};
 
@@ -31,24 +33,28 @@ pub(super) enum Detail {
 /// The vertex with the worst error so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct FarVertex {
-    pub(super) error_m: f32,
-    pub(super) number: Option<VertexIndex>,
+    /// `None` if no vertex was found to be off.
+    pub(super) error: Option<VertexError>,
     /// The joint that moves it most.
     pub(super) joint: u16,
-    pub(super) time_s: f64,
+}
+
+impl FarVertex {
+    pub(super) fn error_m(&self) -> f32 {
+        self.error.map_or(0.0, |error| error.error_m)
+    }
 }
 
 /// The inputs for comparing the poses at eight times.
 pub(super) struct Comparison<'a> {
     pub(super) made: &'a Unpacked<'a>,
-    pub(super) at: &'a Moments,
-    pub(super) exact: &'a [Matrices],
-    /// True if all exact poses are finite. Others are not an error of the clip.
-    pub(super) finite: bool,
+    /// The exact poses. Those that are not finite are not an error of the clip.
+    pub(super) exact: &'a Poses,
     pub(super) probes: &'a Probes,
     pub(super) detail: Detail,
     pub(super) number: u32,
     pub(super) times_s: &'a [f64; EIGHT],
+    /// The joints whose poses are computed, and those whose errors count.
     pub(super) which: [&'a [bool]; 2],
 }
 
@@ -94,14 +100,15 @@ impl Comparison<'_> {
     #[inline(always)]
     fn run_any(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
         let [wanted, counted] = self.which;
-        self.made.model_poses(self.at, wanted, models);
+        let at = Moments::new(self.made.timing(), self.times_s);
+        self.made.model_poses(&at, wanted, models);
         let mut most = Octet::default();
         let guides = self.detail == Detail::Guides;
         for joint in 0..models.len() {
             if !counted[joint] {
                 continue;
             }
-            let off = difference(&self.exact[joint], &models[joint], self.finite);
+            let off = difference(&self.exact.models[joint], &models[joint], self.exact.finite);
             // Most clips leave some joints exactly where they are.
             if is_zero(&off) {
                 models[joint] = off;
@@ -117,7 +124,10 @@ impl Comparison<'_> {
         }
         match self.detail {
             Detail::Guides => {}
-            Detail::Worst(above_m) => self.vertices(above_m, true, models, found),
+            Detail::Worst(above_m) => {
+                let above_m = above_m.max(found.vertex.error_m());
+                self.vertices(above_m, true, models, found);
+            }
             Detail::Vertices(above_m) => self.vertices(above_m, false, models, found),
         }
         most
@@ -158,13 +168,17 @@ impl Comparison<'_> {
     fn take_vertex(&self, joint: usize, vertex: u32, squared: Octet, found: &mut Found) -> f32 {
         found.joints[joint].take(squared, self.number);
         let worst = squared.greatest();
-        if worst.sqrt() > found.vertex.error_m {
+        if worst.sqrt() > found.vertex.error_m() {
             let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
+            let (primitive, number) = self.probes.vertex(vertex);
             found.vertex = FarVertex {
-                error_m: worst.sqrt(),
-                number: Some(self.probes.vertex(vertex)),
+                error: Some(VertexError {
+                    error_m: worst.sqrt(),
+                    primitive,
+                    vertex: number,
+                    time_s: self.times_s[lane],
+                }),
                 joint: self.strongest(vertex),
-                time_s: self.times_s[lane],
             };
         }
         worst

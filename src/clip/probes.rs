@@ -81,13 +81,6 @@ pub(super) struct Influence {
     pub(super) point: Vec3,
 }
 
-/// A vertex: the indices of its primitive and in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct VertexIndex {
-    pub(super) primitive: u32,
-    pub(super) vertex: u32,
-}
-
 impl Probes {
     /// Finds the points of a character.
     pub(crate) fn new(model: &Model, sockets: &[(Box<str>, Socket)]) -> Self {
@@ -168,12 +161,10 @@ impl Probes {
         &self.influences[from..to]
     }
 
-    pub(super) fn vertex(&self, number: u32) -> VertexIndex {
+    /// The indices of a vertex's primitive and of the vertex in it.
+    pub(super) fn vertex(&self, number: u32) -> (u32, u32) {
         let primitive = self.primitives.partition_point(|first| *first <= number) - 1;
-        VertexIndex {
-            primitive: primitive as u32,
-            vertex: number - self.primitives[primitive],
-        }
+        (primitive as u32, number - self.primitives[primitive])
     }
 
     fn push_vertices(&mut self, model: &Model, primitive: &Primitive) {

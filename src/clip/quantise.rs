@@ -1,10 +1,10 @@
 //! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close
 //! together.
 
+use super::components::{IDENTITY, Property, components};
 use super::keys::{Column, Packed, Step};
-use super::packed::{Block, BlockKeys, Clip, Property, components};
+use super::packed::{Block, BlockKeys, Clip};
 use crate::simd::WIDTH;
-use crate::skeleton::Transform;
 use core::ops::Range;
 
 /// A component of a rotation follows from the others if it is never smaller than this.
@@ -108,13 +108,12 @@ pub(super) fn parts(clip: &Clip) -> Vec<Part> {
     };
     let mut all = Vec::new();
     for (number, block) in clip.blocks.iter().enumerate() {
-        let joints = number * WIDTH..((number + 1) * WIDTH).min(clip.rest.len());
-        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-            let row = block.rows[property as usize] as usize;
-            all.extend(joints.clone().map(|joint| {
+        for property in block.moving() {
+            let rows = block.rows_of(property);
+            all.extend(clip.joints_of(number).map(|joint| {
                 let mut spans = [Span::NONE; 4];
-                for (component, span) in spans.iter_mut().enumerate().take(property.len()) {
-                    let keys = keys[row + component..].iter().step_by(*stride);
+                for (row, span) in rows.clone().zip(&mut spans) {
+                    let keys = keys[row..].iter().step_by(*stride);
                     let keys = keys.map(|row| row.0[joint % WIDTH]);
                     span.min = keys.clone().fold(f32::INFINITY, f32::min);
                     span.max = keys.fold(f32::NEG_INFINITY, f32::max);
@@ -128,7 +127,7 @@ pub(super) fn parts(clip: &Clip) -> Vec<Part> {
                 Part {
                     joint,
                     property,
-                    row,
+                    row: rows.start,
                     spans,
                     implied: implied.filter(|implied| {
                         turns && spans[implied.component].least() >= LEAST_IMPLIED
@@ -217,18 +216,10 @@ pub(super) fn packed(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Opt
 
 /// Columns `[row][lane]` of an identity.
 pub(super) fn unmoved_columns(blocks: &[Block]) -> Vec<[Column; WIDTH]> {
-    let mut columns = Vec::new();
-    let identity = components(&Transform::IDENTITY);
-    for block in blocks {
-        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-            let own = &identity[property.first()..][..property.len()];
-            columns.extend(
-                own.iter()
-                    .map(|value| [(); WIDTH].map(|()| Column::Fixed(*value))),
-            );
-        }
-    }
-    columns
+    let moving = blocks.iter().copied().flat_map(Block::moving);
+    let components = moving.flat_map(Property::range);
+    let column = |component: usize| [(); WIDTH].map(|()| Column::Fixed(IDENTITY[component]));
+    components.map(column).collect()
 }
 
 /// Largest shortfall of a rotation's squared length from 1, at keys and between them. Up to this

@@ -4,23 +4,23 @@
 //! they are loaded. Data that the kernel uses without checks is derived or validated then, never
 //! taken from the bytes as it is.
 
-use super::curve::{CurveClip, WeightTrack};
+use super::components::{IDENTITY, Property, components};
+use super::curve::CurveClip;
 use super::keys::{Column, Packed, Step};
-use super::packed::{
-    Block, BlockKeys, Clip, ClipReport, ClipSizes, Property, VertexError, components, fingerprint,
-};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, ClipSizes, VertexError, fingerprint};
 use super::quantise::{Implied, unmoved_columns};
 use super::rates::MAX_FRAMES;
 use super::save_tracks::{load_tracks, save_tracks};
 use super::stream::{BitReader, BitWriter};
 use super::timing::Timing;
+use super::track::WeightTrack;
 use super::weights::{Column as WeightColumn, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
-use crate::skeleton::{Skeleton, Transform};
+use crate::skeleton::Skeleton;
 use core::ops::Range;
 
 save_structs! {
@@ -114,12 +114,8 @@ impl Clip {
         }
         let flags = to.len();
         for (number, block) in self.blocks.iter().enumerate() {
-            for property in Property::ALL
-                .into_iter()
-                .filter(|property| block.is_still(*property))
-            {
-                let first = block.rows[property as usize] as usize;
-                let rows = &self.constants[first..first + property.len()];
+            for property in block.still() {
+                let rows = &self.constants[block.rows_of(property)];
                 for joint in self.joints_of(number) {
                     let values = rows.iter().map(|row| row.0[joint % WIDTH]);
                     self.save_fixed(joint, property, values, to);
@@ -163,46 +159,39 @@ impl Clip {
     }
 
     fn bits_at_rest(&self, joint: usize, property: Property) -> impl Iterator<Item = u32> {
-        let rest = components(&self.at_rest(joint))
-            .map(f32::to_bits)
-            .into_iter();
-        rest.skip(property.first()).take(property.len())
+        let rest = components(&self.at_rest(joint)).map(f32::to_bits);
+        property.range().map(move |component| rest[component])
     }
 
     /// Writes the keys of all joints that move. Returns the bits of tables and of constants.
     fn save_keys(&self, packed: &Packed, to: &mut BitWriter) -> [usize; 2] {
         let (mut tables, mut constants) = (0, 0);
-        for (joint, row, property) in self.moving() {
-            let columns = (row..row + property.len()).map(|row| packed.column(row, joint % WIDTH));
-            let columns: Vec<Column> = columns.collect();
-            let fixed = columns.iter().map(|column| match column {
-                Column::Fixed(value) => Some(*value),
-                Column::Steps(..) => None,
-            });
-            let fixed: Option<Vec<f32>> = fixed.collect();
-            let start = to.len();
-            to.put(u32::from(fixed.is_none()), 1);
-            if let Some(values) = fixed {
-                self.save_fixed(joint, property, values.into_iter(), to);
-                constants += to.len() - start;
-                continue;
+        for (joint, rows, property) in self.moving() {
+            let (mut fixed, mut lists, mut step) = (Vec::new(), Vec::new(), None);
+            for row in rows {
+                match packed.column(row, joint % WIDTH) {
+                    Column::Fixed(value) => fixed.push(value),
+                    Column::Steps(own, multiples) => {
+                        step = Some(own);
+                        lists.push(multiples);
+                    }
+                }
             }
-            let lists = columns.iter().filter_map(|column| match column {
-                Column::Steps(step, multiples) => Some((*step, &multiples[..])),
-                Column::Fixed(_) => None,
-            });
-            // All components of a property have one step.
-            let lists: Vec<(Step, &[i32])> = lists.collect();
-            let Some((step, _)) = lists.first() else {
+            let start = to.len();
+            to.put(step.is_some().into(), 1);
+            // All components of a property have one step, or none has one.
+            let Some(step) = step else {
+                self.save_fixed(joint, property, fixed.into_iter(), to);
+                constants += to.len() - start;
                 continue;
             };
             to.put(step.upper().into(), STEP_BITS);
-            let implied = implied_of(*step, &lists);
+            let implied = implied_of(step, &lists);
             if property == Property::Rotation {
                 to.put(implied.map_or(NOT_IMPLIED, Implied::number), IMPLIED_BITS);
             }
             tables += to.len() - start;
-            for (component, (_, multiples)) in lists.iter().enumerate() {
+            for (component, multiples) in lists.iter().enumerate() {
                 if implied.is_none_or(|implied| implied.component != component) {
                     to.put_list(multiples);
                 }
@@ -216,8 +205,8 @@ impl Clip {
         let frames = self.timing.frames;
         expect(frames <= MAX_FRAMES, "has too many frames")?;
         let mut columns = unmoved_columns(&self.blocks);
-        for (joint, row, property) in self.moving() {
-            let columns = columns[row..row + property.len()].iter_mut();
+        for (joint, rows, property) in self.moving() {
+            let columns = columns[rows].iter_mut();
             let columns = columns.map(|row| &mut row[joint % WIDTH]);
             if from.take(1)? == 0 {
                 let values = self.load_fixed(joint, property, from)?;
@@ -253,26 +242,15 @@ impl Clip {
         Ok(packed)
     }
 
-    /// The joints of a block.
-    fn joints_of(&self, block: usize) -> Range<usize> {
-        block * WIDTH..((block + 1) * WIDTH).min(self.rest.len())
-    }
-
-    /// The joints and properties that move, each with its first row.
-    fn moving(&self) -> impl Iterator<Item = (usize, usize, Property)> + '_ {
-        self.blocks
-            .iter()
-            .enumerate()
-            .flat_map(move |(number, block)| {
-                let own = Property::ALL
-                    .into_iter()
-                    .filter(|property| block.moves(*property));
-                own.flat_map(move |property| {
-                    let row = block.rows[property as usize] as usize;
-                    self.joints_of(number)
-                        .map(move |joint| (joint, row, property))
-                })
+    /// The joints and properties that move, each with its rows.
+    fn moving(&self) -> impl Iterator<Item = (usize, Range<usize>, Property)> + '_ {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.flat_map(move |(number, block)| {
+            block.moving().flat_map(move |property| {
+                let joints = self.joints_of(number);
+                joints.map(move |joint| (joint, block.rows_of(property), property))
             })
+        })
     }
 
     /// Loads a clip of `character`, whose skeleton has this fingerprint.
@@ -330,8 +308,8 @@ impl Clip {
         for _ in 0..self.rest.len().div_ceil(WIDTH) {
             let flags = from.take(FLAG_BITS)? as u8;
             let mut block = Block {
-                rows: [0; 3],
                 flags,
+                ..Block::default()
             };
             for property in Property::ALL {
                 let (moves, rests) = (block.moves(property), block.rests(property));
@@ -344,15 +322,11 @@ impl Clip {
             }
             self.blocks.push(block);
         }
-        let identity = components(&Transform::IDENTITY);
         for number in 0..self.blocks.len() {
             let block = self.blocks[number];
-            for property in Property::ALL
-                .into_iter()
-                .filter(|property| block.is_still(*property))
-            {
-                let own = &identity[property.first()..][..property.len()];
-                let mut rows: Vec<Row> = own.iter().map(|value| Row([*value; WIDTH])).collect();
+            for property in block.still() {
+                let rows = property.range().map(|own| Row([IDENTITY[own]; WIDTH]));
+                let mut rows: Vec<Row> = rows.collect();
                 for joint in self.joints_of(number) {
                     let values = self.load_fixed(joint, property, from)?;
                     for (row, value) in rows.iter_mut().zip(values) {
@@ -370,31 +344,25 @@ impl Clip {
         let BlockKeys::Plain(_, stride) = &self.keys else {
             return Ok(());
         };
-        let moving = self.blocks.iter().flat_map(|block| {
-            let moving = Property::ALL
-                .into_iter()
-                .filter(|property| block.moves(*property));
-            moving.map(Property::len)
-        });
-        let rows: usize = moving.sum();
+        let moving = self.blocks.iter().flat_map(|block| block.moving());
+        let rows: usize = moving.map(Property::len).sum();
         expect(rows == *stride, "has a block beyond its rows")
     }
 }
 
 /// The component of a rotation that follows from the others in all frames.
-fn implied_of(step: Step, lists: &[(Step, &[i32])]) -> Option<Implied> {
-    let [a, b, c, d] = *lists else {
+fn implied_of(step: Step, lists: &[Vec<i32>]) -> Option<Implied> {
+    let [a, b, c, d] = lists else {
         return None;
     };
-    let frames = || {
-        let all = a.1.iter().zip(b.1).zip(c.1.iter().zip(d.1));
-        all.map(|((a, b), (c, d))| [*a, *b, *c, *d])
-    };
-    let all = (0..NOT_IMPLIED).filter_map(Implied::of_number);
-    let follows = |implied: &Implied| {
-        frames().all(|all| implied.multiple(all, step) == all[implied.component])
-    };
-    all.into_iter().find(follows)
+    let mut all = (0..NOT_IMPLIED).filter_map(Implied::of_number);
+    all.find(|implied| {
+        let mut frames = a.iter().zip(b).zip(c.iter().zip(d));
+        frames.all(|((a, b), (c, d))| {
+            let all = [*a, *b, *c, *d];
+            implied.multiple(all, step) == all[implied.component]
+        })
+    })
 }
 
 fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
@@ -491,15 +459,8 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
             0 => WeightKeys::Even(EvenWeights::load(count, from)?),
             1 => {
                 let track = WeightTrack::load(from)?;
-                let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
-                // This checks the track.
-                let clip = none.with_weight_tracks(vec![track], count)?;
-                let tracks = clip.weight_tracks().to_vec();
-                all.extend(tracks.into_iter().map(WeightKeys::Curve));
-                let Some(last) = all.pop() else {
-                    return Err(invalid("clip", "has a weight track without weights"));
-                };
-                last
+                track.check(count)?;
+                WeightKeys::Curve(track)
             }
             _ => return Err(invalid("clip", "has morph weights of an unknown form")),
         };

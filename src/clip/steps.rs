@@ -6,13 +6,14 @@
 //! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
 use super::compare::Detail;
+use super::components::Property;
 use super::frames::{Fate, at_rest, folded};
 use super::keys::{Step, WINDOW_BITS};
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
-use super::packed::{BlockKeys, Clip, Property};
+use super::packed::{BlockKeys, Clip};
 use super::quantise::{Part, packed, parts};
-use super::tested_times::{Pick, Times, picks};
+use super::tested_times::{Poses, TimeGroup, Times};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
 use crate::skeleton::NO_PARENT;
@@ -59,15 +60,12 @@ struct Reach {
 pub(super) fn search(
     clip: &Clip,
     measure: &Measure<'_>,
-    times: &mut Times,
+    times: &Times<'_>,
 ) -> Result<(Clip, Worst), Vec<u16>> {
     let BlockKeys::Plain(_, 1..) = &clip.keys else {
         return Err(Vec::new());
     };
-    let searched = evenly(
-        picks(measure.keys(), times, Times::SEARCHED),
-        clip.rest.len(),
-    );
+    let searched = evenly(times.groups(Times::SEARCHED), clip.rest.len());
     let all = parts(clip);
     let reaches = reaches(clip, measure, &searched, &all);
     let base = tolerances(&all, &reaches, measure.limit_m());
@@ -91,7 +89,7 @@ pub(super) fn search(
             blamed = measure.blame(&tried).1;
         }
         let mut errors = vec![Most::default(); powers.len()];
-        let all = picks(measure.keys(), times, 0..Times::SETS);
+        let all = times.groups(0..Times::SETS);
         let detail = Detail::Vertices(SEARCHED * measure.limit_m());
         measure.errors(
             &made,
@@ -111,7 +109,7 @@ pub(super) fn search(
 fn least(
     clip: &Clip,
     measure: &Measure<'_>,
-    searched: &[Pick<'_>],
+    searched: &[&TimeGroup],
     parts: &[Part],
     base: &[f32],
 ) -> Vec<f32> {
@@ -172,10 +170,10 @@ fn change(
 }
 
 /// At most [`MAX_POSES`] joint poses, evenly selected.
-fn evenly(picks: Vec<Pick<'_>>, joints: usize) -> Vec<Pick<'_>> {
-    let poses = picks.len() * joints * EIGHT;
+fn evenly(groups: Vec<&TimeGroup>, joints: usize) -> Vec<&TimeGroup> {
+    let poses = groups.len() * joints * EIGHT;
     let step = poses.div_ceil(MAX_POSES).max(1);
-    picks.into_iter().step_by(step).collect()
+    groups.into_iter().step_by(step).collect()
 }
 
 /// Drops motion that is too small to matter.
@@ -281,16 +279,14 @@ fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
 fn reaches(
     clip: &Clip,
     measure: &Measure<'_>,
-    searched: &[Pick<'_>],
+    searched: &[&TimeGroup],
     parts: &[Part],
 ) -> Vec<Reach> {
     let mut reaches = vec![Reach::default(); clip.rest.len()];
-    let (mut local, mut out) = (Vec::new(), Vec::new());
+    let mut exact = Poses::default();
     let mut far = vec![Octet::default(); reaches.len()];
-    for pick in searched {
-        let (models, _) = pick
-            .set
-            .models(measure.file(), pick.group, &mut local, &mut out);
+    for group in searched {
+        let models = &group.exact(measure.file(), &mut exact).models;
         for (joint, far) in far.iter_mut().enumerate() {
             *far = Octet::splat(measure.probes().reach_m(joint));
         }

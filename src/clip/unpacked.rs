@@ -4,9 +4,10 @@
 //! many. Keys can be changed one component at a time.
 
 use super::additive::Base;
+use super::components::{COMPONENTS, Property, components, transform};
 use super::curve_sample::animate_tracks;
 use super::octet::{EIGHT, Matrices, Octet, matrices, normalised, product, turned};
-use super::packed::{BlockKeys, COMPONENTS, Clip, Property, components};
+use super::packed::{BlockKeys, Clip};
 use super::timing::Timing;
 use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Transform};
@@ -141,12 +142,10 @@ impl<'a> Unpacked<'a> {
             }
         }
         for property in [Property::Translation, Property::Scale] {
-            let first = property.first();
-            if keys.keys[first] != CONSTANT {
-                let own = pose.iter_mut().zip(&keys.keys);
-                for (to, key) in own.skip(first).take(property.len()) {
-                    let (start, end) = self.ends(at, *key);
-                    *to = start + (end - start) * at.u;
+            if keys.keys[property.first()] != CONSTANT {
+                for component in property.range() {
+                    let (start, end) = self.ends(at, keys.keys[component]);
+                    pose[component] = start + (end - start) * at.u;
                 }
             }
         }
@@ -185,12 +184,7 @@ impl<'a> Unpacked<'a> {
     fn put_kept(&self, at: &Moments, joint: usize, pose: &mut [Octet; COMPONENTS]) {
         let tracks = self.clip.kept_of(joint..joint + 1);
         for (lane, time_s) in at.times_s.iter().enumerate() {
-            let [x, y, z, w, tx, ty, tz, sx, sy, sz] = pose.map(|component| component.0[lane]);
-            let mut one = [Transform {
-                translation: [tx, ty, tz].into(),
-                rotation: glam::Quat::from_xyzw(x, y, z, w),
-                scale: [sx, sy, sz].into(),
-            }];
+            let mut one = [transform(pose.map(|component| component.0[lane]))];
             animate_tracks(tracks, *time_s, joint, &mut one);
             for (to, value) in pose.iter_mut().zip(components(&one[0])) {
                 to.0[lane] = value;
@@ -205,9 +199,7 @@ impl JointKeys {
         let mut keys = [CONSTANT; COMPONENTS];
         let mut constant = components(&clip.at_rest(joint));
         for property in Property::ALL.into_iter().filter(|p| !block.rests(*p)) {
-            for component in 0..property.len() {
-                let row = block.rows[property as usize] as usize + component;
-                let at = property.first() + component;
+            for (at, row) in property.range().zip(block.rows_of(property)) {
                 if block.moves(property) {
                     keys[at] = (row * WIDTH + lane) as u32;
                 } else {

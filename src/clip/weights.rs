@@ -1,8 +1,8 @@
 //! The packed morph weights of a clip.
 
-use super::curve::WeightTrack;
 use super::curve_sample::weight_range;
 use super::timing::Timing;
+use super::track::WeightTrack;
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use std::ops::Range;
@@ -118,11 +118,7 @@ impl WeightKeys {
                     + size_of_val(&even.timing.offsets[..])
                     + even.bytes.len()
             }
-            Self::Curve(track) => {
-                size_of::<WeightTrack>()
-                    + size_of_val(&track.keys.times_s[..])
-                    + size_of_val(&track.keys.values[..])
-            }
+            Self::Curve(track) => size_of::<WeightTrack>() + track.numbers().size(),
         }
     }
 }
