@@ -4,7 +4,7 @@
 
 use super::fetch::{fetch, load};
 use super::group::{Played, rests};
-use super::quaternion::{dot, inverse_length};
+use super::quaternion::{dot, inverse_length, resized};
 use crate::clip::{COMPONENTS, Property};
 use crate::motion::FULL_WEIGHT;
 use crate::simd::{Eight, Row};
@@ -100,137 +100,35 @@ fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Play
     played.split_at(count.count())
 }
 
-/// Computes the rotations of a block's joints, normalised.
+/// Computes a property of a block's joints. Rotations, with `N` = 4, are normalised.
 ///
 /// # Safety
 /// The CPU has the instructions that `L` needs, and all clips and masks have this block.
 #[inline(always)]
-pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
+pub(super) unsafe fn blend<L: Eight, const N: usize>(
+    layers: &Layers<'_>,
+    property: Property,
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let mut now: [L; 4] = load(layers.rest(0));
-        if layers.rests(Property::Rotation) {
-            return now;
-        }
-        now = unit(now);
-        let mut left = layers.played;
-        while !left.is_empty() {
-            let (layer, others) = first_layer(left);
-            now = covered4(layers, layer, now);
-            for played in layer
-                .iter()
-                .filter(|one| layers.adds(one, Property::Rotation))
-            {
-                let turn = fetch::<L, 4>(played, layers.block, Property::Rotation);
-                now = turned(now, part(unit(turn), layers.weight(played)));
-            }
-            left = others;
-        }
-        now
-    }
-}
-
-/// Blends a layer's clips that are not additive over the pose below.
-///
-/// # Safety
-/// As for [`rotation`].
-#[inline(always)]
-unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
-    unsafe {
-        let weighing = layers.weighing::<L>(layer);
-        if !weighing.covers {
-            return below;
-        }
-        let mut sum = below;
-        for component in &mut sum {
-            *component = component.mul(weighing.below);
-        }
-        for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch::<L, 4>(played, layers.block, Property::Rotation);
-            let weight = layers.weight::<L>(played).mul(inverse_length(next));
-            let weight = weight.flipped_by(dot(sum, next));
-            for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.mul_add(weight, *sum);
-            }
-        }
-        // Divided first, so that squares of huge or tiny weights neither overflow nor underflow.
-        for component in &mut sum {
-            *component = component.div(weighing.divisor);
-        }
-        unit(sum)
-    }
-}
-
-/// Normalises a quaternion.
-///
-/// # Safety
-/// The CPU has the instructions that `L` needs.
-#[inline(always)]
-unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features.
-    let inverse = unsafe { L::splat(1.0) }.div(dot(q, q).sqrt());
-    for component in &mut q {
-        *component = component.mul(inverse);
-    }
-    q
-}
-
-/// Scales a rotation by `weight`: 0 gives no rotation, 1 all of it. The result is normalised.
-///
-/// The rotation takes the shorter arc. The sum is 1 − w plus w times the rotation, divided by the
-/// larger of w and 1, so it does not overflow. The real part is computed as 1 + w times the
-/// difference of the rotation's real part from 1. Otherwise, for large w, cancellation would lose
-/// the result of an identity rotation.
-///
-/// # Safety
-/// The CPU has the instructions that `L` needs.
-#[inline(always)]
-unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features.
-    unsafe {
-        let one = L::splat(1.0);
-        let over = one.div(weight.max(one).min(L::splat(1e12)));
-        let weight = weight.min(one);
-        let short = weight.flipped_by(w);
-        let real = w.flipped_by(w).sub(one).mul_add(weight, over);
-        unit([x.mul(short), y.mul(short), z.mul(short), real])
-    }
-}
-
-/// The product of rotations: `b` is applied first, then `a`.
-#[inline(always)]
-fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
-    let x = ax.mul_add(bw, aw.mul(bx));
-    let x = az.neg_mul_add(by, ay.mul_add(bz, x));
-    let y = ay.mul_add(bw, aw.mul(by));
-    let y = ax.neg_mul_add(bz, az.mul_add(bx, y));
-    let z = az.mul_add(bw, aw.mul(bz));
-    let z = ay.neg_mul_add(bx, ax.mul_add(by, z));
-    let w = ax.neg_mul_add(bx, aw.mul(bw));
-    let w = az.neg_mul_add(bz, ay.neg_mul_add(by, w));
-    [x, y, z, w]
-}
-
-/// Computes the translations or scales of a block's joints.
-///
-/// # Safety
-/// As for [`rotation`].
-#[inline(always)]
-pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -> [L; 3] {
-    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
-    unsafe {
-        let mut now: [L; 3] = load(layers.rest(property.first()));
+        let mut now: [L; N] = load(layers.rest(property.first()));
         if layers.rests(property) {
             return now;
         }
+        if N == 4 {
+            now = unit(now);
+        }
         let mut left = layers.played;
         while !left.is_empty() {
             let (layer, others) = first_layer(left);
-            now = covered3(layers, layer, property, now);
+            now = covered(layers, layer, property, now);
             for played in layer.iter().filter(|one| layers.adds(one, property)) {
-                let change = fetch::<L, 3>(played, layers.block, property);
+                let change: [L; N] = fetch(played, layers.block, property);
                 let weight = layers.weight::<L>(played);
+                if N == 4 {
+                    now = turned(now, part(unit(change), weight));
+                    continue;
+                }
                 for (now, change) in now.iter_mut().zip(&change) {
                     *now = match property {
                         Property::Scale => {
@@ -250,14 +148,14 @@ pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -
 /// Blends a layer's clips that are not additive over the pose below.
 ///
 /// # Safety
-/// As for [`rotation`].
+/// As for [`blend`].
 #[inline(always)]
-unsafe fn covered3<L: Eight>(
+unsafe fn covered<L: Eight, const N: usize>(
     layers: &Layers<'_>,
     layer: &[Played<'_>],
     property: Property,
-    below: [L; 3],
-) -> [L; 3] {
+    below: [L; N],
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let weighing = layers.weighing::<L>(layer);
@@ -269,15 +167,74 @@ unsafe fn covered3<L: Eight>(
             *component = component.mul(weighing.below);
         }
         for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch::<L, 3>(played, layers.block, property);
-            let weight = layers.weight::<L>(played);
+            let next: [L; N] = fetch(played, layers.block, property);
+            let mut weight = layers.weight::<L>(played);
+            if N == 4 {
+                let next = resized(next);
+                weight = weight.mul(inverse_length(next));
+                weight = weight.flipped_by(dot(resized(sum), next));
+            }
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);
             }
         }
+        // Divided first, so that squares of huge or tiny weights neither overflow nor underflow.
         for component in &mut sum {
             *component = component.div(weighing.divisor);
         }
-        sum
+        if N == 4 { unit(sum) } else { sum }
     }
+}
+
+/// Normalises a quaternion.
+///
+/// # Safety
+/// The CPU has the instructions that `L` needs.
+#[inline(always)]
+unsafe fn unit<L: Eight, const N: usize>(mut q: [L; N]) -> [L; N] {
+    let squared = dot(resized(q), resized(q));
+    // SAFETY: the caller guarantees the CPU features.
+    let inverse = unsafe { L::splat(1.0) }.div(squared.sqrt());
+    for component in &mut q {
+        *component = component.mul(inverse);
+    }
+    q
+}
+
+/// Scales a rotation by `weight`: 0 gives no rotation, 1 all of it. The result is normalised.
+///
+/// The rotation takes the shorter arc. The sum is 1 − w plus w times the rotation, divided by the
+/// larger of w and 1, so it does not overflow. The real part is computed as 1 + w times the
+/// difference of the rotation's real part from 1. Otherwise, for large w, cancellation would lose
+/// the result of an identity rotation.
+///
+/// # Safety
+/// The CPU has the instructions that `L` needs.
+#[inline(always)]
+unsafe fn part<L: Eight, const N: usize>(rotation: [L; N], weight: L) -> [L; 4] {
+    let [x, y, z, w] = resized(rotation);
+    // SAFETY: the caller guarantees the CPU features.
+    unsafe {
+        let one = L::splat(1.0);
+        let over = one.div(weight.max(one).min(L::splat(1e12)));
+        let weight = weight.min(one);
+        let short = weight.flipped_by(w);
+        let real = w.flipped_by(w).sub(one).mul_add(weight, over);
+        unit([x.mul(short), y.mul(short), z.mul(short), real])
+    }
+}
+
+/// The product of rotations: `b` is applied first, then `a`.
+#[inline(always)]
+fn turned<L: Eight, const N: usize>(a: [L; N], [bx, by, bz, bw]: [L; 4]) -> [L; N] {
+    let [ax, ay, az, aw] = resized(a);
+    let x = ax.mul_add(bw, aw.mul(bx));
+    let x = az.neg_mul_add(by, ay.mul_add(bz, x));
+    let y = ay.mul_add(bw, aw.mul(by));
+    let y = ax.neg_mul_add(bz, az.mul_add(bx, y));
+    let z = az.mul_add(bw, aw.mul(bz));
+    let z = ay.neg_mul_add(bx, ax.mul_add(by, z));
+    let w = ax.neg_mul_add(bx, aw.mul(bw));
+    let w = az.neg_mul_add(bz, ay.neg_mul_add(by, w));
+    resized([x, y, z, w])
 }
