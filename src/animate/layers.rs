@@ -93,13 +93,6 @@ impl Layers<'_> {
     }
 }
 
-/// Splits the samples of the first layer from the rest.
-fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
-    let layer = played.first().map(|first| first.layer);
-    let count = played.iter().take_while(|one| Some(one.layer) == layer);
-    played.split_at(count.count())
-}
-
 /// Computes a property of a block's joints. Rotations, with `N` = 4, are normalised.
 ///
 /// # Safety
@@ -118,9 +111,7 @@ pub(super) unsafe fn blend<L: Eight, const N: usize>(
         if N == 4 {
             now = unit(now);
         }
-        let mut left = layers.played;
-        while !left.is_empty() {
-            let (layer, others) = first_layer(left);
+        for layer in layers.played.chunk_by(|a, b| a.layer == b.layer) {
             now = covered(layers, layer, property, now);
             for played in layer.iter().filter(|one| layers.adds(one, property)) {
                 let change: [L; N] = fetch(played, layers.block, property);
@@ -139,7 +130,6 @@ pub(super) unsafe fn blend<L: Eight, const N: usize>(
                     };
                 }
             }
-            left = others;
         }
         now
     }

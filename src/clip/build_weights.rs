@@ -4,6 +4,7 @@ use super::curve::CurveClip;
 use super::curve_sample::{Playhead, sample_weights, weight_range};
 use super::packed::VertexError;
 use super::rates::timings_over;
+use super::stream::BitWriter;
 use super::tested_times::{between, own_times_s};
 use super::timing::Timing;
 use super::track::{Interpolation, WeightTrack};
@@ -83,9 +84,7 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
 fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
     let scales = scales(model);
     let mut worst: Option<VertexError> = None;
-    for (number, primitive) in model.primitives.iter().enumerate() {
-        let entries = scales[model.palette_range(primitive)].iter();
-        let scale = entries.copied().fold(0.0, f32::max);
+    for (number, (primitive, scale)) in model.primitives.iter().zip(scales).enumerate() {
         // For each vertex: the distance, the largest part of it, and the time of that.
         let mut moves = vec![(0.0_f32, 0.0_f32, 0.0_f64); primitive.vertex_count()];
         let first = primitive.first_weight.index();
@@ -121,15 +120,11 @@ fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
 fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     let scales = scales(model);
     let mut reaches = vec![0.0_f32; moving.len()];
-    let mut moves = Vec::new();
-    for primitive in &model.primitives {
+    for (primitive, scale) in model.primitives.iter().zip(scales) {
         let first = primitive.first_weight.index();
         let targets = primitive.targets.iter().zip(first..);
         let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
-        let entries = scales[model.palette_range(primitive)].iter();
-        let scale = entries.copied().fold(0.0, f32::max);
-        moves.clear();
-        moves.resize(primitive.vertex_count(), 0.0_f32);
+        let mut moves = vec![0.0_f32; primitive.vertex_count()];
         for (target, _) in targets.clone() {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 moves[*vertex as usize] += delta.length() * scale;
@@ -143,7 +138,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     reaches
 }
 
-/// The largest factor by which each palette entry lengthens a vector in the rest pose.
+/// The largest factor by which a vertex of each primitive is moved further in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
     let models = rest_model_pose(&model.skeleton);
     let scale = |entry: &PaletteJoint| {
@@ -151,7 +146,11 @@ fn scales(model: &Model) -> Vec<f32> {
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
         axes.into_iter().fold(0.0, f32::max)
     };
-    model.palette.iter().map(scale).collect()
+    let primitives = model.primitives.iter().map(|primitive| {
+        let entries = &model.palette[model.palette_range(primitive)];
+        entries.iter().map(scale).fold(0.0, f32::max)
+    });
+    primitives.collect()
 }
 
 /// Packs a track at uniform times and returns the error of each weight. `None` if no rate follows
@@ -209,23 +208,21 @@ fn even(
         bits += column.width;
         columns.push(column);
     }
-    let stride = bits.div_ceil(8) as usize;
-    let mut bytes = vec![0; stride * timing.frames + PADDING];
-    for (frame, values) in values.chunks_exact(count).enumerate() {
+    let mut bytes = Vec::new();
+    for values in values.chunks_exact(count) {
+        let mut frame = BitWriter::default();
         for (column, value) in columns.iter().zip(values) {
             let field = ((value - column.min) / column.scale + 0.5) as u32;
-            let field = field.min(((1_u64 << column.width) - 1) as u32) << (column.bit % 8);
-            let first = frame * stride + (column.bit / 8) as usize;
-            for (byte, bits) in bytes[first..].iter_mut().zip(field.to_le_bytes()) {
-                *byte |= bits;
-            }
+            frame.put(field.min((1 << column.width) - 1), column.width);
         }
+        bytes.append(&mut frame.finish());
     }
+    bytes.resize(bytes.len() + PADDING, 0);
     let even = EvenWeights {
         first_weight: track.first_weight,
         timing: timing.clone(),
         columns,
-        stride,
+        stride: bits.div_ceil(8) as usize,
         bytes,
     };
     let errors = errors(track, &even, tolerances)?;

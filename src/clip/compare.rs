@@ -292,21 +292,17 @@ fn farthest_corner(off: &Matrices, cell: &Cell) -> Octet {
     most
 }
 
-/// Returns the largest distance between a joint's points, and the point. The distance is 0 if the
-/// file's own pose is not finite.
-pub(super) fn apart(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> (f32, Vec3) {
+/// Returns the point of a joint that is furthest off. If the file's own pose is not finite, no point
+/// is off.
+pub(super) fn farthest(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> Vec3 {
     let mut worst = (0.0, Vec3::ZERO);
     for point in points.iter().copied() {
         let want = exact.transform_point3(point);
         let error = (want - made.transform_point3(point)).length();
-        let error = match (want.is_finite(), error.is_nan()) {
-            (false, _) => 0.0,
-            (true, true) => f32::INFINITY,
-            (true, false) => error,
-        };
-        if error > worst.0 {
+        let error = if error.is_nan() { f32::INFINITY } else { error };
+        if want.is_finite() && error > worst.0 {
             worst = (error, point);
         }
     }
-    worst
+    worst.1
 }

@@ -197,10 +197,10 @@ pub(super) enum Fate {
 }
 
 /// Returns `clip` with fewer moving properties. `fate` decides for the parts of each property of a
-/// block, and is given the number of the first one.
+/// block.
 ///
 /// The keys of `clip` are not packed, and `parts` are its parts.
-pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) -> Fate) -> Clip {
+pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part]) -> Fate) -> Clip {
     let BlockKeys::Plain(keys, stride) = &clip.keys else {
         return clip.clone();
     };
@@ -218,7 +218,7 @@ pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) 
             }
             let own = &parts[next..];
             let own = &own[..own.partition_point(|part| part.row == rows.start)];
-            let mut fate = fate(own, next);
+            let mut fate = fate(own);
             next += own.len();
             if fate == Fate::Rest && old.flags & Block::KEPT != 0 {
                 fate = Fate::Constant;
@@ -260,11 +260,11 @@ pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) 
 pub(super) fn at_rest(
     clip: &Clip,
     parts: &[Part],
-    negligible: impl Fn(usize, f32) -> bool,
+    negligible: impl Fn(&Part, f32) -> bool,
 ) -> bool {
-    parts.iter().enumerate().all(|(number, part)| {
+    parts.iter().all(|part| {
         let rest = components(&clip.at_rest(part.joint));
         let mut spans = part.spans.iter().zip(&rest[part.property.range()]);
-        spans.all(|(span, rest)| negligible(number, (span.max - rest).max(rest - span.min)))
+        spans.all(|(span, rest)| negligible(part, (span.max - rest).max(rest - span.min)))
     })
 }

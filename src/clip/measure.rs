@@ -1,7 +1,7 @@
 //! Measures the error of a clip against the file's curves, in model space.
 
 use super::additive::{Base, put_onto};
-use super::compare::{Comparison, Detail, FarVertex, Found, apart};
+use super::compare::{Comparison, Detail, FarVertex, Found, farthest};
 use super::curve::CurveClip;
 use super::curve_sample::animate_tracks;
 use super::octet::{EIGHT, Octet};
@@ -196,7 +196,7 @@ impl<'a> Measure<'a> {
             let _ = self.file.skeleton.model_pose(local, model);
         }
         let points = self.probes.points(joint, true);
-        let mut point = apart(&models[0][joint], &models[1][joint], points).1;
+        let mut point = farthest(&models[0][joint], &models[1][joint], points);
         let mut most = (0.0_f32, None);
         let mut at = joint as u16;
         while at != NO_PARENT {

@@ -53,7 +53,7 @@ pub use curve::CurveClip;
 pub(crate) use curve_sample::animate_tracks;
 pub use pack_clips::PackObserver;
 pub(crate) use pack_clips::counting;
-pub(crate) use packed::{Block, BlockKeys, rest_rows, row};
+pub(crate) use packed::{Block, BlockKeys, fingerprint, rest_rows, row};
 pub use packed::{Clip, ClipOptions, ClipReport, ClipSizes, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use reach::{ClipReach, Hull};

@@ -336,7 +336,7 @@ impl Clip {
     /// ```
     #[must_use]
     pub fn sizes(&self) -> ClipSizes {
-        self.save_measured(&mut Vec::new())
+        self.save(&mut Vec::new())
     }
 
     /// Does the same as [`Self::sample`] without a CPU's vector unit, with the same bits on all of

@@ -132,12 +132,8 @@ impl Probes {
     #[inline(always)]
     pub(super) fn points(&self, joint: usize, guides: bool) -> &[Vec3] {
         let own = &self.joints[joint];
-        let end = if guides {
-            own.guides.end
-        } else {
-            own.always.end
-        };
-        &self.points[own.always.start as usize..end as usize]
+        let last = if guides { &own.guides } else { &own.always };
+        &self.points[own.always.start as usize..last.end as usize]
     }
 
     /// The cell of all vertices that a joint moves, and smaller cells with the same vertices. There
@@ -176,13 +172,11 @@ impl Probes {
                 positions[*vertex as usize] += *delta * weight.rest;
             }
         }
-        // Meshes for far away have larger errors of their own.
-        let near = if primitive.is_far() {
-            0
-        } else {
-            positions.len()
-        };
-        for (vertex, position) in positions[..near].iter().enumerate() {
+        if primitive.is_far() {
+            // Meshes for far away have larger errors of their own.
+            positions.clear();
+        }
+        for (vertex, position) in positions.iter().enumerate() {
             for (entry, weight) in primitive.influences(vertex) {
                 let entry = &entries[entry];
                 let point = entry.inverse_bind.transform_point3(*position);
@@ -307,12 +301,7 @@ impl Probes {
 /// The vertices that morph targets move, each with the corners of a box around its positions for
 /// all weights from 0 to 1.
 fn morphed(primitive: &Primitive) -> impl Iterator<Item = (usize, [Vec3; 8])> {
-    let count = if primitive.targets.is_empty() {
-        0
-    } else {
-        primitive.vertex_count()
-    };
-    let mut moves = vec![[Vec3::ZERO; 2]; count];
+    let mut moves = vec![[Vec3::ZERO; 2]; primitive.vertex_count()];
     for target in &primitive.targets {
         for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
             let [low, high] = &mut moves[*vertex as usize];

@@ -13,7 +13,7 @@ use core::ops::Range;
 const LEAST_IMPLIED: f32 = 0.2;
 
 /// A property of a joint that moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) joint: usize,
     pub(super) property: Property,
@@ -23,6 +23,10 @@ pub(super) struct Part {
     pub(super) spans: [Span; 4],
     /// The component of a rotation that follows from the others.
     pub(super) implied: Option<Implied>,
+    /// A first guess of the error that a key may have.
+    pub(super) tolerance: f32,
+    /// The step of keys. `None` if one key for all is exact enough.
+    pub(super) step: Option<Step>,
 }
 
 /// The range of a component's keys.
@@ -132,6 +136,8 @@ pub(super) fn parts(clip: &Clip) -> Vec<Part> {
                     implied: implied.filter(|implied| {
                         turns && spans[implied.component].least() >= LEAST_IMPLIED
                     }),
+                    tolerance: 0.0,
+                    step: None,
                 }
             }));
         }
@@ -152,19 +158,19 @@ impl Part {
             .map(|(_, span)| span)
     }
 
-    /// The step that keeps keys within `tolerance`. `None` if one key for all does.
-    pub(super) fn step(&self, tolerance: f32) -> Option<Step> {
-        let most = 2.0 * tolerance;
+    /// Sets the step that keeps keys within a multiple of the tolerance, if one key for all does not.
+    pub(super) fn set_step(&mut self, multiple: f32) {
+        let most = 2.0 * (self.tolerance * multiple);
         let greatest = self.spans.iter().map(Span::greatest).fold(0.0, f32::max);
         // NaN is not within anything.
         let stays = |span: &Span| span.length() <= most;
         let spans = &self.spans[..self.property.len()];
-        (!spans.iter().all(stays)).then(|| Step::new(most, greatest))
+        self.step = (!spans.iter().all(stays)).then(|| Step::new(most, greatest));
     }
 
     /// About the number of bits of a frame's keys.
-    pub(super) fn bits(&self, step: Option<Step>) -> f32 {
-        let Some(step) = step else {
+    pub(super) fn bits(&self) -> f32 {
+        let Some(step) = self.step else {
             return 0.0;
         };
         let bits = self
@@ -174,9 +180,9 @@ impl Part {
     }
 
     /// The keys of all frames, by component.
-    pub(super) fn columns(&self, clip: &Clip, step: Option<Step>) -> Vec<Column> {
+    pub(super) fn columns(&self, clip: &Clip) -> Vec<Column> {
         let rows = self.rows();
-        let Some(step) = step else {
+        let Some(step) = self.step else {
             let fixed = self.spans.iter().map(|span| Column::Fixed(span.middle()));
             return fixed.take(rows.len()).collect();
         };
@@ -201,11 +207,12 @@ impl Part {
     }
 }
 
-/// Packs the clip with keys that are multiples of these steps. `None` if any row has too many bits.
-pub(super) fn packed(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
+/// Packs the clip with keys that are multiples of the parts' steps. `None` if any row has too many
+/// bits.
+pub(super) fn packed(clip: &Clip, parts: &[Part]) -> Option<Clip> {
     let mut columns = unmoved_columns(&clip.blocks);
-    for (part, step) in parts.iter().zip(steps) {
-        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+    for part in parts {
+        for (row, column) in part.rows().zip(part.columns(clip)) {
             columns[row][part.joint % WIDTH] = column;
         }
     }

@@ -7,7 +7,7 @@
 use super::components::{IDENTITY, Property, components};
 use super::curve::CurveClip;
 use super::keys::{Column, Packed, Step};
-use super::packed::{Block, BlockKeys, Clip, ClipReport, ClipSizes, VertexError, fingerprint};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, ClipSizes, VertexError};
 use super::quantise::{Implied, unmoved_columns};
 use super::rates::MAX_FRAMES;
 use super::save_tracks::{load_tracks, save_tracks};
@@ -20,7 +20,6 @@ use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
-use crate::skeleton::Skeleton;
 use core::ops::Range;
 
 save_structs! {
@@ -59,16 +58,8 @@ fn expect(holds: bool, why: &'static str) -> Result<()> {
 }
 
 impl Clip {
-    pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
-        fingerprint(skeleton)
-    }
-
-    pub(crate) fn save(&self, to: &mut Vec<u8>) {
-        self.save_measured(to);
-    }
-
     /// Saves the clip. Returns where its bytes go.
-    pub(super) fn save_measured(&self, to: &mut Vec<u8>) -> ClipSizes {
+    pub(crate) fn save(&self, to: &mut Vec<u8>) -> ClipSizes {
         let start = to.len();
         self.name.save(to);
         self.additive.save(to);

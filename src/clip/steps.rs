@@ -66,18 +66,19 @@ pub(super) fn search(
         return Err(Vec::new());
     };
     let searched = evenly(times.groups(Times::SEARCHED), clip.rest.len());
-    let all = parts(clip);
+    let mut all = parts(clip);
     let reaches = reaches(clip, measure, &searched, &all);
-    let base = tolerances(&all, &reaches, measure.limit_m());
-    let clip = &without_trifles(clip, &all, &base);
-    let parts = &parts(clip);
-    let base = &tolerances(parts, &reaches, measure.limit_m());
-    let mut powers = least(clip, measure, &searched, parts, base);
+    set_tolerances(&mut all, &reaches, measure.limit_m());
+    let clip = &without_trifles(clip, &all);
+    let mut parts = parts(clip);
+    set_tolerances(&mut parts, &reaches, measure.limit_m());
+    let mut powers = least(clip, measure, &searched, &mut parts);
     drop(searched);
     // Errors at times that the search did not test may be slightly larger.
     let mut blamed = Vec::new();
     for round in 0..ROUNDS {
-        let Some(tried) = finished(clip, parts, &steps(parts, base, &powers)) else {
+        set_steps(&mut parts, &powers);
+        let Some(tried) = finished(clip, &parts) else {
             break;
         };
         let made = Unpacked::new(&tried, measure.base());
@@ -110,34 +111,28 @@ fn least(
     clip: &Clip,
     measure: &Measure<'_>,
     searched: &[&TimeGroup],
-    parts: &[Part],
-    base: &[f32],
+    parts: &mut [Part],
 ) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
     let mut made = Unpacked::new(clip, measure.base());
     let mut errors = vec![Most::default(); powers.len()];
-    let mut before: Option<Vec<Option<Step>>> = None;
     let mut best: Option<(f32, Vec<f32>)> = None;
     for round in 0..ROUNDS {
-        let steps = steps(parts, base, &powers);
-        let changed = change(clip, parts, before.as_deref(), &steps, &mut made);
+        let before = (round > 0).then(|| parts.to_vec());
+        set_steps(parts, &powers);
+        let changed = change(clip, parts, before.as_deref(), &mut made);
         // Without a change, the errors are those of the round before.
         if changed.contains(&true) {
             measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
         }
         let slack = slack(clip, &errors, limit);
-        let bits = parts
-            .iter()
-            .zip(&steps)
-            .map(|(part, step)| part.bits(*step));
-        let bits = bits.sum();
+        let bits = parts.iter().map(Part::bits).sum();
         if slack.iter().all(|slack| *slack >= 0.0)
             && best.as_ref().is_none_or(|(least, _)| bits < *least)
         {
             best = Some((bits, powers.clone()));
         }
-        before = Some(steps);
         let share = round as f32 / (ROUNDS - 1) as f32;
         let pace = PACE[0] + (PACE[1] - PACE[0]) * share;
         for (power, slack) in powers.iter_mut().zip(&slack) {
@@ -148,21 +143,20 @@ fn least(
     best.map_or(powers, |(_, powers)| powers)
 }
 
-/// Rounds the keys in `made` to other steps. Returns the joints whose keys changed.
+/// Rounds the keys in `made` to other steps than `before`. Returns the joints whose keys changed.
 fn change(
     clip: &Clip,
     parts: &[Part],
-    before: Option<&[Option<Step>]>,
-    steps: &[Option<Step>],
+    before: Option<&[Part]>,
     made: &mut Unpacked<'_>,
 ) -> Vec<bool> {
     let mut changed = vec![before.is_none(); clip.rest.len()];
-    for (number, (part, step)) in parts.iter().zip(steps).enumerate() {
-        if before.is_some_and(|before| before[number] == *step) {
+    for (number, part) in parts.iter().enumerate() {
+        if before.is_some_and(|before| before[number].step == part.step) {
             continue;
         }
         changed[part.joint] = true;
-        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+        for (row, column) in part.rows().zip(part.columns(clip)) {
             column.fill(made.keys_mut(row, part.joint % WIDTH));
         }
     }
@@ -177,16 +171,13 @@ fn evenly(groups: Vec<&TimeGroup>, joints: usize) -> Vec<&TimeGroup> {
 }
 
 /// Drops motion that is too small to matter.
-fn without_trifles(clip: &Clip, parts: &[Part], base: &[f32]) -> Clip {
-    folded(clip, parts, |own, first| {
-        let trifle = |number: usize, off: f32| off <= TRIFLE * base[first + number];
-        let is_still = |(number, part): (usize, &Part)| {
-            let mut spans = part.spans.iter();
-            spans.all(|span| trifle(number, span.length()))
-        };
+fn without_trifles(clip: &Clip, parts: &[Part]) -> Clip {
+    folded(clip, parts, |own| {
+        let trifle = |part: &Part, off: f32| off <= TRIFLE * part.tolerance;
+        let is_still = |part: &Part| part.spans.iter().all(|span| trifle(part, span.length()));
         if at_rest(clip, own, trifle) {
             Fate::Rest
-        } else if own.iter().enumerate().all(is_still) {
+        } else if own.iter().all(is_still) {
             Fate::Constant
         } else {
             Fate::Moves
@@ -195,61 +186,52 @@ fn without_trifles(clip: &Clip, parts: &[Part], base: &[f32]) -> Clip {
 }
 
 /// Packs the clip. Properties whose keys need no steps become constants, which take less space.
-fn finished(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
-    let clip = folded(clip, parts, |own, first| {
-        match steps[first..first + own.len()].iter().all(Option::is_none) {
-            true => Fate::Constant,
-            false => Fate::Moves,
+fn finished(clip: &Clip, parts: &[Part]) -> Option<Clip> {
+    let clip = folded(clip, parts, |own| {
+        match own.iter().any(|part| part.step.is_some()) {
+            true => Fate::Moves,
+            false => Fate::Constant,
         }
     });
-    let groups = parts.chunk_by(|a, b| a.row == b.row);
-    let mut left = Vec::with_capacity(parts.len());
-    let mut next = 0;
-    for group in groups {
-        let own = &steps[next..next + group.len()];
-        next += group.len();
-        if own.iter().any(Option::is_some) {
-            left.extend(own);
-        }
-    }
+    let left = parts.iter().filter_map(|part| {
+        let block = &clip.blocks[part.joint / WIDTH];
+        let row = block.rows_of(part.property).start;
+        block.moves(part.property).then_some(Part { row, ..*part })
+    });
+    let left: Vec<Part> = left.collect();
     if left.is_empty() {
         return Some(clip);
     }
-    packed(&clip, &super::quantise::parts(&clip), &left)
+    packed(&clip, &left)
 }
 
-/// The step of each part, with its joint's correction.
-fn steps(parts: &[Part], base: &[f32], powers: &[f32]) -> Vec<Option<Step>> {
-    let pairs = parts.iter().zip(base);
-    let steps = pairs.map(|(part, base)| part.step(base * powers[part.joint].exp2()));
-    let mut steps: Vec<Option<Step>> = steps.collect();
-    let mut rest = &mut steps[..];
-    for group in parts.chunk_by(|a, b| a.row == b.row) {
-        let (own, others) = rest.split_at_mut(group.len());
-        fit(group, own);
-        rest = others;
+/// Sets the step of each part, with its joint's correction.
+fn set_steps(parts: &mut [Part], powers: &[f32]) {
+    for part in &mut *parts {
+        part.set_step(powers[part.joint].exp2());
     }
-    steps
+    parts.chunk_by_mut(|a, b| a.row == b.row).for_each(fit);
 }
 
 /// Doubles the steps of the widest fields of rows until each row fits into a window. The
 /// measurement shows whether they are small enough.
-fn fit(parts: &[Part], steps: &mut [Option<Step>]) {
+fn fit(parts: &mut [Part]) {
     for component in 0..parts[0].property.len() {
-        let width = |(part, step): (&Part, &Option<Step>)| {
+        let width = |part: &Part| {
             // Rounding may add one at both ends.
             let length = f64::from(part.spans[component].length());
-            step.map_or(0, |step| {
+            part.step.map_or(0, |step| {
                 (length / f64::from(step.value()) + 2.0).log2() as u32 + 1
             })
         };
         loop {
-            let widths = parts.iter().zip(&*steps).map(width);
+            let widths = parts.iter().map(width);
             let widest = widths.clone().enumerate().max_by_key(|(_, width)| *width);
             let Some((widest, _)) = widest.filter(|_| widths.sum::<u32>() > WINDOW_BITS) else {
                 break;
             };
-            steps[widest] = steps[widest].and_then(Step::doubled);
+            let step = &mut parts[widest].step;
+            *step = step.and_then(Step::doubled);
         }
     }
 }
@@ -357,13 +339,13 @@ fn chains(clip: &Clip, parts: &[Part], reaches: &mut [Reach]) {
     }
 }
 
-/// A first guess of each part's tolerance.
-fn tolerances(parts: &[Part], reaches: &[Reach], limit: f32) -> Vec<f32> {
-    let of = |part: &Part| {
+/// Sets a first guess of each part's tolerance.
+fn set_tolerances(parts: &mut [Part], reaches: &[Reach], limit: f32) {
+    for part in parts {
         let reach = &reaches[part.joint];
         // Errors of independent keys add up as their squares, and so do those of three components.
         let share = limit / (3.0 * reach.chain).sqrt();
-        match part.property {
+        part.tolerance = match part.property {
             Property::Rotation => {
                 // Errors along the quaternion vanish when it is normalised. Those of a component
                 // that follows from the others add to theirs.
@@ -374,7 +356,6 @@ fn tolerances(parts: &[Part], reaches: &[Reach], limit: f32) -> Vec<f32> {
             }
             Property::Translation => share / reach.parent,
             Property::Scale => share * reach.axes.min_element().max(1e-3) / reach.far,
-        }
-    };
-    parts.iter().map(of).collect()
+        };
+    }
 }

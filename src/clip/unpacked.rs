@@ -92,14 +92,22 @@ impl<'a> Unpacked<'a> {
                 *value = clip.key(frame, row, lane);
             }
         }
-        let joints = (0..clip.rest.len()).map(|joint| JointKeys::new(clip, base, joint));
-        Self {
+        let joints = (0..clip.rest.len()).map(|joint| JointKeys::new(clip, joint));
+        let mut all = Self {
             joints: joints.collect(),
             clip,
             base,
             values,
             stride,
+        };
+        let at = Moments::new(&clip.timing, &[0.0; EIGHT]);
+        for joint in 0..all.joints.len() {
+            let own = &all.joints[joint];
+            if !own.kept && own.keys == [CONSTANT; COMPONENTS] {
+                all.joints[joint].fixed = Some(Box::new(all.local(&at, joint)));
+            }
         }
+        all
     }
 
     /// The keys of one lane of a row, one per frame.
@@ -194,7 +202,7 @@ impl<'a> Unpacked<'a> {
 }
 
 impl JointKeys {
-    fn new(clip: &Clip, base: Base<'_>, joint: usize) -> Self {
+    fn new(clip: &Clip, joint: usize) -> Self {
         let (block, lane) = (&clip.blocks[joint / WIDTH], joint % WIDTH);
         let mut keys = [CONSTANT; COMPONENTS];
         let mut constant = components(&clip.at_rest(joint));
@@ -209,20 +217,12 @@ impl JointKeys {
         }
         let turns = !block.rests(Property::Rotation);
         let kept = !clip.kept_of(joint..joint + 1).is_empty();
-        let fixed = (!kept && keys == [CONSTANT; COMPONENTS]).then(|| {
-            let mut pose = constant.map(Octet::splat);
-            if turns {
-                let [x, y, z, w, ..] = pose;
-                pose[..4].copy_from_slice(&normalised([x, y, z, w]));
-            }
-            Box::new(matrices(&put_onto(base, joint, pose)))
-        });
         Self {
             keys,
             constant,
             turns,
             kept,
-            fixed,
+            fixed: None,
         }
     }
 }
