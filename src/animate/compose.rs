@@ -125,11 +125,11 @@ pub(super) unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
 pub(super) unsafe fn rows<W: Wide, const ROW: usize>(from: *const f32) -> [[W; 4]; 3] {
     // SAFETY: the caller guarantees the CPU features and twelve rows, which contain rows 0 to 2.
     unsafe {
-        [
-            row::<W, ROW>(from, 0),
-            row::<W, ROW>(from, 1),
-            row::<W, ROW>(from, 2),
-        ]
+        let mut rows = [[W::splat(0.0); 4]; 3];
+        for (number, to) in rows.iter_mut().enumerate() {
+            *to = row::<W, ROW>(from, number);
+        }
+        rows
     }
 }
 

@@ -8,7 +8,7 @@ use super::rig::Entry;
 use crate::palette::{Mat3x4, PaletteFormat, with_entry};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2Fma, SimdLevel, Sse2};
-use crate::simd::{Baseline, BaselineFour, Instructions, Unit, Wide, phase};
+use crate::simd::{Baseline, BaselineFour, Unit, Wide, phase};
 use crate::threads::Threads;
 use glam::Affine3A;
 
@@ -52,7 +52,7 @@ impl BatchPoser {
 /// Computes the palette of an instance on a given unit.
 ///
 /// # Safety
-/// As for [`write_palette`], and the CPU has `unit`.
+/// As for [`write_as`], and the CPU has `unit`.
 unsafe fn palette(
     unit: Unit,
     list: &[Entry],
@@ -60,48 +60,24 @@ unsafe fn palette(
     format: PaletteFormat,
     to: *mut u8,
 ) {
-    // SAFETY: the caller guarantees `unit` and the contract of `write_palette`.
+    // SAFETY: the caller guarantees `unit` and the contract of `write_as`.
     unsafe {
-        match unit.level() {
+        with_entry!(format, E => match unit.level() {
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 | SimdLevel::Avx2 => palette_avx2(list, model, format, to),
-            _ => write_palette::<Baseline, BaselineFour>(list, model, format, to),
-        }
+            SimdLevel::Avx512 | SimdLevel::Avx2 => {
+                phase!(Avx2Fma, write_as::<Sse2<true>, E>(list, model, to));
+            }
+            _ => phase!(Baseline, write_as::<BaselineFour, E>(list, model, to)),
+        });
     }
-}
-
-/// Computes the palette of an instance with AVX2.
-///
-/// # Safety
-/// As for [`write_palette`], and the CPU has AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn palette_avx2(list: &[Entry], model: &[Affine3A], format: PaletteFormat, to: *mut u8) {
-    // SAFETY: the caller guarantees AVX2, FMA and the contract of `write_palette`.
-    unsafe { write_palette::<Avx2Fma, Sse2<true>>(list, model, format, to) }
-}
-
-/// Computes the palette of an instance.
-///
-/// # Safety
-/// - The CPU has the instructions that `W` needs, which has four lanes.
-/// - `model` has the joint of every entry.
-/// - `to` is valid for writing all entries and aligned to 16 bytes.
-#[inline(always)]
-unsafe fn write_palette<K: Instructions, W: Wide>(
-    list: &[Entry],
-    model: &[Affine3A],
-    format: PaletteFormat,
-    to: *mut u8,
-) {
-    // SAFETY: `write_as` has the same contract.
-    unsafe { with_entry!(format, E => phase!(K, write_as::<W, E>(list, model, to))) }
 }
 
 /// Computes the palette of an instance in one format, four entries at a time.
 ///
 /// # Safety
-/// As for [`write_palette`].
+/// - The CPU has the instructions that `W` needs, which has four lanes.
+/// - `model` has the joint of every entry.
+/// - `to` is valid for writing all entries and aligned to 16 bytes.
 #[inline(always)]
 unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine3A], to: *mut u8) {
     for (list, first) in list.chunks(W::WIDTH).zip((0..).step_by(W::WIDTH)) {

@@ -65,9 +65,7 @@ impl BatchPoser {
     pub(crate) fn entries(&self) -> usize {
         self.rig.entries.len()
     }
-}
 
-impl BatchPoser {
     /// Returns the rest pose as a clip of a single frame. [`Clip::set_single`] changes its pose.
     pub(crate) fn single_clip(&self) -> Clip {
         let mut clip = self.rig.rest.clone();

@@ -140,8 +140,7 @@ unsafe fn moving<'a, 'b>(
     }
     for played in all {
         // SAFETY: the caller guarantees that the clips have this block.
-        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
-        if !rests(flags, property) {
+        if !rests(unsafe { played.flags(block) }, property) {
             return all;
         }
     }
@@ -154,14 +153,9 @@ unsafe fn moving<'a, 'b>(
 /// The clips have this block.
 #[inline(always)]
 unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
-    for played in all {
-        // SAFETY: the caller guarantees that the clips have this block.
-        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
-        if flags & Block::NEAR == 0 {
-            return false;
-        }
-    }
-    true
+    // SAFETY: the caller guarantees that the clips have this block.
+    let near = |one: &Played<'_>| unsafe { one.flags(block) } & Block::NEAR != 0;
+    all.iter().all(near)
 }
 
 /// Blends a property of a block's joints. Rotations, with `N` = 4, are not normalised.

@@ -7,7 +7,7 @@ use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks, transform}
 use crate::error::{Result, expect_len};
 use crate::id::Id;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, SimdLevel};
+use crate::simd::{Avx2, Avx2Fma, SimdLevel, phase};
 use crate::simd::{BaselineEight, Eight, Lanes, Row, Unit, WIDTH};
 use crate::skeleton::{Joint, Transform};
 
@@ -55,7 +55,9 @@ impl Clip {
         unsafe {
             match unit.level() {
                 #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx512 | SimdLevel::Avx2 => joints_avx2(self, &moment, first, local),
+                SimdLevel::Avx512 | SimdLevel::Avx2 => {
+                    phase!(Avx2Fma, joints::<Avx2>(self, &moment, first, local));
+                }
                 _ => joints::<BaselineEight>(self, &moment, first, local),
             }
         }
@@ -69,17 +71,6 @@ impl BatchPoser {
     pub(crate) fn sample_joint(&self, clip: &Clip, joint: Id<Joint>, time_s: f64) -> Transform {
         clip.sample_one(self.unit, joint, time_s)
     }
-}
-
-/// Samples joints with AVX2.
-///
-/// # Safety
-/// As for [`joints`], and the CPU has AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn joints_avx2(clip: &Clip, moment: &Moment, first: usize, local: &mut [Transform]) {
-    // SAFETY: the caller guarantees AVX2, FMA and the contract of `joints`.
-    unsafe { joints::<Avx2>(clip, moment, first, local) }
 }
 
 /// Samples consecutive joints from the uniform keys, block by block.

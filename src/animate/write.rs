@@ -2,7 +2,7 @@
 
 use super::compose::at;
 use super::group::{Group, Product};
-use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
+use super::palette_lanes::{LaneFormat, Rows, entries, skinning_row};
 use super::poser::Scratch;
 use super::rig::Entry;
 use crate::palette::{Mat3x4, with_entry};
@@ -90,8 +90,11 @@ impl Chunk {
     unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
         // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
-            let from = at::<ROW>(self.models, entry.slot, self.start);
-            entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
+            let mut matrix = [[W::splat(0.0); 4]; 3];
+            for (number, row) in matrix.iter_mut().enumerate() {
+                *row = self.row::<W, ROW>(entry, number);
+            }
+            entries::<W, E>(matrix, self.live)
         }
     }
 

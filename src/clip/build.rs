@@ -123,7 +123,10 @@ impl Builder<'_> {
         if let Some(best) = best {
             return best;
         }
-        let most = timings.last().cloned().unwrap_or(Timing::single(raw));
+        let most = timings
+            .last()
+            .cloned()
+            .unwrap_or(Timing::single(raw.start_s(), raw.duration_s()));
         for _ in 0..ATTEMPTS {
             let clip = self.sampled(&most, &kept).clip;
             let (worst, blamed) = measure.blame(&clip);
@@ -134,7 +137,14 @@ impl Builder<'_> {
             keep(raw, &blamed, &mut kept);
         }
         kept.fill(true);
-        let clip = make(self.model, raw, self.base, Timing::single(raw), &kept).clip;
+        let clip = make(
+            self.model,
+            raw,
+            self.base,
+            Timing::single(raw.start_s(), raw.duration_s()),
+            &kept,
+        )
+        .clip;
         let (worst, _) = measure.blame(&clip);
         let times = measure.times(&clip);
         self.with_vertex(clip, worst, &times)
@@ -311,7 +321,7 @@ pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
     let joints = model.skeleton.joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
-    let timing = Timing::single(&none);
+    let timing = Timing::single(0.0, 0.0);
     let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;
     clip.mark_close_rotations();
     Ok(clip)

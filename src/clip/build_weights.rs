@@ -2,13 +2,14 @@
 
 use super::curve::CurveClip;
 use super::curve_sample::{Playhead, sample_weights, weight_range};
+use super::keys::MAX_BITS;
 use super::packed::VertexError;
 use super::rates::timings_over;
 use super::stream::BitWriter;
 use super::tested_times::{between, own_times_s};
 use super::timing::Timing;
 use super::track::{Interpolation, WeightTrack};
-use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use super::weights::{Column, EvenWeights, PADDING, WeightKeys};
 use crate::error::{Result, expect_index};
 use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::rest_model_pose;
@@ -170,13 +171,7 @@ fn pack(
         .iter()
         .map(|reach| (bound_m / reach).clamp(LEAST_OFF, MOST_OFF))
         .collect();
-    let single = Timing {
-        start_s: times.first().copied()?.into(),
-        end_s: times.last().copied()?.into(),
-        frames: 1,
-        rate: 0.0,
-        offsets: Vec::new(),
-    };
+    let single = Timing::single(*times.first()?, *times.last()?);
     let timings = if moves {
         timings_over(&single, times, times.len(), size_of_val(reaches))
     } else {
@@ -266,18 +261,17 @@ fn errors(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option
     });
     let mut exact = vec![0.0; tolerances.len()];
     let mut worst = vec![Off::default(); tolerances.len()];
-    let first = even.first_weight.index();
     for time_s in keys.chain(frames) {
         sample(track, time_s, &mut exact);
         let mut beyond = false;
-        even.sample(time_s, &(0..usize::MAX), |weight, value| {
-            let off = (value - exact[weight - first]).abs();
-            let worst = &mut worst[weight - first];
+        even.sample(time_s, 0..exact.len(), |weight, value| {
+            let off = (value - exact[weight]).abs();
+            let worst = &mut worst[weight];
             if off > worst.error {
                 *worst = Off { error: off, time_s };
             }
             // NaN is never within the bound.
-            let bound = tolerances[weight - first];
+            let bound = tolerances[weight];
             beyond |= off > bound || off.is_nan();
         });
         if beyond {

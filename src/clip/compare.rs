@@ -7,6 +7,9 @@ use super::packed::VertexError;
 use super::probes::{Cell, Probes};
 use super::tested_times::Poses;
 use super::unpacked::{Moments, Unpacked};
+use crate::simd::Unit;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2Fma, SimdLevel, phase};
 use glam::{Affine3A, Vec3};
 
 /// A joint's worst error so far in each of eight lanes: its square, and the group where it was
@@ -64,37 +67,21 @@ pub(super) struct Found {
     pub(super) vertex: FarVertex,
 }
 
-impl Found {
-    pub(super) fn new(joints: usize) -> Self {
-        Self {
-            joints: vec![Far::default(); joints],
-            vertex: FarVertex::default(),
-        }
-    }
-}
-
 impl Comparison<'_> {
     /// Compares the poses. Returns the squares of the worst errors of the points, without those of
     /// vertices.
     ///
     /// Leaves the differences of the joints' matrices in `models`.
     pub(super) fn run(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the check above found AVX2 on this CPU.
-            return unsafe { self.run_avx2(models, found) };
+        match Unit::best().level() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Unit::best` found AVX2 on this CPU. No multiplication is fused with an
+            // addition unless it says so, so the bits are the same.
+            SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe {
+                phase!(Avx2Fma, self.run_any(models, found))
+            },
+            _ => self.run_any(models, found),
         }
-        self.run_any(models, found)
-    }
-
-    /// Runs the comparison compiled for AVX2.
-    ///
-    /// # Safety
-    /// The CPU has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run_avx2(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
-        self.run_any(models, found)
     }
 
     #[inline(always)]

@@ -209,6 +209,21 @@ impl CurveClip {
         &self.tracks
     }
 
+    /// The times at which any joint track has a key, ascending, each once.
+    pub(crate) fn key_times(&self) -> Vec<f32> {
+        let mut times: Vec<f32> = Vec::new();
+        // Most tracks of a file have the same times as the one before.
+        for same in self
+            .tracks
+            .chunk_by(|a, b| a.values.times_s() == b.values.times_s())
+        {
+            times.extend(same[0].values.times_s());
+        }
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        times
+    }
+
     /// The morph weight tracks, sorted by first weight.
     #[must_use]
     pub fn weight_tracks(&self) -> &[WeightTrack] {

@@ -1,7 +1,7 @@
 //! Measures the error of a clip against the file's curves, in model space.
 
 use super::additive::{Base, put_onto};
-use super::compare::{Comparison, Detail, FarVertex, Found, farthest};
+use super::compare::{Comparison, Detail, Far, FarVertex, Found, farthest};
 use super::curve::CurveClip;
 use super::curve_sample::animate_tracks;
 use super::octet::{EIGHT, Octet};
@@ -285,8 +285,10 @@ impl<'a> Measure<'a> {
     ) -> Option<(Vec<Most>, FarVertex)> {
         let joints = self.file.skeleton.len();
         let (mut exact, mut models) = (Poses::default(), vec![[Octet::default(); 12]; joints]);
-        let mut found = Found::new(joints);
-        found.vertex = vertex;
+        let mut found = Found {
+            joints: vec![Far::default(); joints],
+            vertex,
+        };
         for (number, group) in groups.iter().enumerate() {
             let comparison = Comparison {
                 made,

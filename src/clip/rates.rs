@@ -29,12 +29,14 @@ const MOST_OFF: f64 = 32_000.0;
 
 /// The timings to try, fewest frames first. A clip of zero length has a single frame.
 pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
-    let single = Timing::single(raw);
+    let single = Timing::single(raw.start_s(), raw.duration_s());
     if raw.tracks().is_empty() {
         return vec![single];
     }
     let frame_bytes = joints * size_of::<Transform>();
-    timings_over(&single, longest(raw), key_times(raw), frame_bytes)
+    let tracks = raw.tracks().iter().map(|track| track.values.times_s());
+    let longest = tracks.max_by_key(|times| times.len()).unwrap_or(&[]);
+    timings_over(&single, longest, raw.key_times().len(), frame_bytes)
 }
 
 /// The timings to try for keys at `times`, which lie within `single`.
@@ -103,29 +105,6 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
         timing.offsets = offsets;
     }
     timing
-}
-
-/// The number of different key times of all tracks.
-fn key_times(raw: &CurveClip) -> usize {
-    let mut all: Vec<f32> = Vec::new();
-    let mut before: &[f32] = &[];
-    for track in raw.tracks() {
-        // Most tracks of a file have the same times as the one before.
-        let now = track.values.times_s();
-        if now != before {
-            all.extend(now);
-            before = now;
-        }
-    }
-    all.sort_by(f32::total_cmp);
-    all.dedup();
-    all.len()
-}
-
-/// The key times of the track with the most keys.
-fn longest(raw: &CurveClip) -> &[f32] {
-    let times = raw.tracks().iter().map(|track| track.values.times_s());
-    times.max_by_key(|times| times.len()).unwrap_or(&[])
 }
 
 /// Candidate rates from the file's own keys.

@@ -35,15 +35,6 @@ pub(crate) struct JointMoves {
     pub(crate) scale: [f64; 2],
 }
 
-/// The rotations of a joint in a clip, compared with the rest pose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turns {
-    Never,
-    /// By less than [`ClipReach::NEAR`].
-    Hardly,
-    Yes,
-}
-
 impl ClipReach {
     /// The largest change from the rest pose that does not count: the angle of a rotation in
     /// radians, or the relative change of a scale.
@@ -55,9 +46,9 @@ impl ClipReach {
         let (mut turns, mut moves, mut near) = (Vec::new(), Vec::new(), Vec::new());
         for joint in 0..clip.joints() {
             match clip.turns(joint) {
-                Turns::Never => {}
-                Turns::Hardly => near.push(joint as u16),
-                Turns::Yes => turns.push(joint as u16),
+                0.0 => {}
+                angle if angle <= Self::NEAR && !clip.is_additive() => near.push(joint as u16),
+                _ => turns.push(joint as u16),
             }
             let rest = clip.at_rest(joint);
             let [translation, scale] =
@@ -103,11 +94,12 @@ impl ClipReach {
 }
 
 impl Clip {
-    /// The rotations of a joint, compared with the rest pose. Additive ones count if they turn it.
-    fn turns(&self, joint: usize) -> Turns {
+    /// Bounds the angle by which a joint is turned from the rest pose, or by an additive clip. Kept
+    /// tracks may turn it by any angle.
+    fn turns(&self, joint: usize) -> f64 {
         let mut kept = self.kept_of(joint..joint + 1).iter();
         if kept.any(|track| track.values.property() == Property::Rotation) {
-            return Turns::Yes;
+            return f64::INFINITY;
         }
         let ranges = [0, 1, 2, 3].map(|part| self.range(joint, Property::Rotation, part));
         let rest = self.at_rest(joint).rotation.to_array().map(f64::from);
@@ -118,12 +110,8 @@ impl Clip {
             });
             far.fold(0.0, f64::max)
         };
-        match apart(1.0).min(apart(-1.0)) {
-            0.0 => Turns::Never,
-            // The angle is at most twice the length of the difference, so 4 times a component.
-            apart if 4.0 * apart <= ClipReach::NEAR && !self.additive => Turns::Hardly,
-            _ => Turns::Yes,
-        }
+        // The angle is at most twice the length of the difference, so 4 times a component.
+        4.0 * apart(1.0).min(apart(-1.0))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::components::{IDENTITY, Property, components};
 use super::curve::CurveClip;
-use super::keys::{Column, Packed, Step};
+use super::keys::{Column, MAX_BITS, Packed, Step};
 use super::packed::{Block, BlockKeys, Clip, ClipReport, ClipSizes, VertexError};
 use super::quantise::{Implied, unmoved_columns};
 use super::rates::MAX_FRAMES;
@@ -14,7 +14,7 @@ use super::save_tracks::{load_tracks, save_tracks};
 use super::stream::{BitReader, BitWriter};
 use super::timing::Timing;
 use super::track::WeightTrack;
-use super::weights::{Column as WeightColumn, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use super::weights::{Column as WeightColumn, EvenWeights, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
 use crate::id::Id;
@@ -109,7 +109,7 @@ impl Clip {
                 let rows = &self.constants[block.rows_of(property)];
                 for joint in self.joints_of(number) {
                     let values = rows.iter().map(|row| row.0[joint % WIDTH]);
-                    self.save_fixed(joint, property, values, to);
+                    self.save_fixed(joint, property, &values.collect::<Vec<f32>>(), to);
                 }
             }
         }
@@ -117,20 +117,13 @@ impl Clip {
     }
 
     /// Writes the values of a property that does not move.
-    fn save_fixed(
-        &self,
-        joint: usize,
-        property: Property,
-        values: impl Iterator<Item = f32> + Clone,
-        to: &mut BitWriter,
-    ) {
-        let rests = values
-            .clone()
-            .map(f32::to_bits)
-            .eq(self.bits_at_rest(joint, property));
+    fn save_fixed(&self, joint: usize, property: Property, values: &[f32], to: &mut BitWriter) {
+        let rest = &components(&self.at_rest(joint))[property.range()];
+        let bits = values.iter().map(|value| value.to_bits());
+        let rests = bits.clone().eq(rest.iter().map(|value| value.to_bits()));
         to.put(u32::from(!rests), 1);
         if !rests {
-            values.for_each(|value| to.put(value.to_bits(), 32));
+            bits.for_each(|bits| to.put(bits, 32));
         }
     }
 
@@ -140,18 +133,17 @@ impl Clip {
         property: Property,
         from: &mut BitReader<'_>,
     ) -> Result<[f32; 4]> {
+        let at_rest = components(&self.at_rest(joint));
         let mut values = [0.0; 4];
         let rests = from.take(1)? == 0;
-        for (value, rest) in values.iter_mut().zip(self.bits_at_rest(joint, property)) {
-            *value = f32::from_bits(if rests { rest } else { from.take(32)? });
+        for (value, rest) in values.iter_mut().zip(&at_rest[property.range()]) {
+            *value = match rests {
+                true => *rest,
+                false => f32::from_bits(from.take(32)?),
+            };
             expect(value.is_finite(), "has keys that are not finite")?;
         }
         Ok(values)
-    }
-
-    fn bits_at_rest(&self, joint: usize, property: Property) -> impl Iterator<Item = u32> {
-        let rest = components(&self.at_rest(joint)).map(f32::to_bits);
-        property.range().map(move |component| rest[component])
     }
 
     /// Writes the keys of all joints that move. Returns the bits of tables and of constants.
@@ -172,7 +164,7 @@ impl Clip {
             to.put(step.is_some().into(), 1);
             // All components of a property have one step, or none has one.
             let Some(step) = step else {
-                self.save_fixed(joint, property, fixed.into_iter(), to);
+                self.save_fixed(joint, property, &fixed, to);
                 constants += to.len() - start;
                 continue;
             };
@@ -275,7 +267,11 @@ impl Clip {
         if form == 1 {
             clip.keys = BlockKeys::Packed(clip.load_keys(&mut bits)?);
         }
-        clip.check_rows()?;
+        if let BlockKeys::Plain(_, stride) = &clip.keys {
+            let moving = clip.blocks.iter().flat_map(|block| block.moving());
+            let rows: usize = moving.map(Property::len).sum();
+            expect(rows == *stride, "has a block beyond its rows")?;
+        }
         let kept = load_tracks(&clip.timing, &mut bits)?;
         bits.finish()?;
         // This checks and sorts the tracks.
@@ -328,16 +324,6 @@ impl Clip {
             }
         }
         Ok(())
-    }
-
-    /// Checks that plain keys have as many rows as the blocks have.
-    fn check_rows(&self) -> Result<()> {
-        let BlockKeys::Plain(_, stride) = &self.keys else {
-            return Ok(());
-        };
-        let moving = self.blocks.iter().flat_map(|block| block.moving());
-        let rows: usize = moving.map(Property::len).sum();
-        expect(rows == *stride, "has a block beyond its rows")
     }
 }
 

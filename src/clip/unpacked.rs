@@ -229,26 +229,21 @@ impl JointKeys {
 
 /// Applies differences to the reference pose that they are relative to.
 #[inline(always)]
-fn put_onto(base: Base<'_>, joint: usize, pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
+fn put_onto(base: Base<'_>, joint: usize, mut pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
     let Base::Reference(reference) = base else {
         return pose;
     };
-    let [rx, ry, rz, rw, ref_t @ .., sx, sy, sz] = components(&reference[joint]).map(Octet::splat);
-    let [x, y, z, w, tx, ty, tz, own_s @ ..] = pose;
-    let [x, y, z, w] = normalised(turned([rx, ry, rz, rw], [x, y, z, w]));
-    let (t, s) = (ref_t, [sx, sy, sz]);
-    [
-        x,
-        y,
-        z,
-        w,
-        t[0] + tx,
-        t[1] + ty,
-        t[2] + tz,
-        s[0] * own_s[0],
-        s[1] * own_s[1],
-        s[2] * own_s[2],
-    ]
+    let below = components(&reference[joint]).map(Octet::splat);
+    let ([rx, ry, rz, rw, ..], [x, y, z, w, ..]) = (below, pose);
+    let rotation = normalised(turned([rx, ry, rz, rw], [x, y, z, w]));
+    pose[..4].copy_from_slice(&rotation);
+    for component in Property::Translation.range() {
+        pose[component] = below[component] + pose[component];
+    }
+    for component in Property::Scale.range() {
+        pose[component] = below[component] * pose[component];
+    }
+    pose
 }
 
 /// Writes a joint's model matrices.
