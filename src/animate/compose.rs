@@ -153,12 +153,11 @@ pub(super) unsafe fn row<W: Wide, const ROW: usize>(from: *const f32, number: us
 
 /// Computes `a × b`, both affine.
 #[inline(always)]
-fn product<W: Wide>(a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
-    [
-        product_row(a[0], b),
-        product_row(a[1], b),
-        product_row(a[2], b),
-    ]
+fn product<W: Wide>(mut a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
+    for row in &mut a {
+        *row = product_row(*row, b);
+    }
+    a
 }
 
 #[inline(always)]

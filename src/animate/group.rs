@@ -164,17 +164,11 @@ impl<'a> Distinct<'a> {
         let mut add = |clip: &Clip| {
             // SAFETY: the caller guarantees that the clips have this block.
             let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
-            all &= flags;
-            any |= flags;
+            (all, any) = (all & flags, any | flags);
         };
-        if self.count > 0 {
-            for clip in &self.clips[..self.count] {
-                add(clip);
-            }
-        } else {
-            for one in played {
-                add(one.clip);
-            }
+        match &self.clips[..self.count] {
+            [] => played.iter().for_each(|one| add(one.clip)),
+            clips => clips.iter().for_each(|clip| add(clip)),
         }
         (all, any)
     }

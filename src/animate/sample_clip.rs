@@ -1,6 +1,6 @@
 //! Samples one clip into local poses, with joints in the lanes.
 
-use super::fetch::even;
+use super::fetch::{even, store};
 use super::poser::BatchPoser;
 use super::quaternion::dot;
 use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks, transform};
@@ -8,7 +8,7 @@ use crate::error::{Result, expect_len};
 use crate::id::Id;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx2Fma, SimdLevel, phase};
-use crate::simd::{BaselineEight, Eight, Lanes, Row, Unit, WIDTH};
+use crate::simd::{BaselineEight, Eight, Row, Unit, WIDTH};
 use crate::skeleton::{Joint, Transform};
 
 impl Clip {
@@ -99,12 +99,12 @@ unsafe fn joints<L: Eight>(
                 for component in &mut q {
                     *component = component.mul(inverse);
                 }
-                put(q, &mut rows, Property::Rotation);
+                store(q, &mut rows[Property::Rotation.range()]);
             }
             for property in [Property::Translation, Property::Scale] {
                 if !info.rests(property) {
                     let vector: [L; 3] = even(clip, moment, info, property);
-                    put(vector, &mut rows, property);
+                    store(vector, &mut rows[property.range()]);
                 }
             }
             info
@@ -123,13 +123,5 @@ unsafe fn joints<L: Eight>(
             }
         }
         (joint, local) = (joint + now.len(), later);
-    }
-}
-
-#[inline(always)]
-fn put<L: Lanes, const N: usize>(values: [L; N], rows: &mut [Row], property: Property) {
-    for (value, row) in values.iter().zip(&mut rows[property.first()..]) {
-        // SAFETY: a row has as many numbers as eight lanes and is aligned to them.
-        unsafe { value.store(row.0.as_mut_ptr()) };
     }
 }

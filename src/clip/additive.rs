@@ -57,6 +57,7 @@ pub(crate) fn difference_curves(
         let Some(own) = pose.get(joint) else {
             return Err(Error::not_found("joint", joint, pose.len()));
         };
+        let fault = |why| Err(Error::invalid("reference", why).at("joint", joint));
         let Transform {
             translation,
             rotation,
@@ -65,8 +66,7 @@ pub(crate) fn difference_curves(
         let (moved, turned) = (translation.as_dvec3(), rotation.as_dquat());
         let length = turned.length();
         if !(own.is_finite() && length > 0.0) {
-            let why = "is not finite, or has a rotation of length 0";
-            return Err(at_joint(joint, "reference", why));
+            return fault("is not finite, or has a rotation of length 0");
         }
         let (back, scaled) = ((turned / length).conjugate(), scale.as_dvec3());
         // Rounded from differences in `f64`.
@@ -78,7 +78,7 @@ pub(crate) fn difference_curves(
                 TrackValues::Rotation(mapped(keys, true, |q| (back * q.as_dquat()).as_quat()))
             }
             TrackValues::Scale(_) if scale.cmpeq(Vec3::ZERO).any() => {
-                return Err(at_joint(joint, "reference", "has a scale of 0"));
+                return fault("has a scale of 0");
             }
             TrackValues::Scale(keys) => {
                 TrackValues::Scale(mapped(keys, true, |v| (v.as_dvec3() / scaled).as_vec3()))
@@ -128,10 +128,6 @@ fn weight_curves(
         }
     }
     Ok(tracks)
-}
-
-fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
-    Error::invalid(what, why).at("joint", joint)
 }
 
 /// Returns the keys with `map` applied to values, and to tangents if asked.

@@ -46,41 +46,31 @@ impl Clip {
     /// Packs curves. With a `reference`, they are differences from this pose.
     pub(crate) fn pack(
         (model, probes): (&Model, &Probes),
-        curves: &CurveClip,
+        raw: &CurveClip,
         reference: Option<&[Transform]>,
         options: &ClipOptions,
     ) -> Result<Self> {
         let rest = model.skeleton.rest_pose();
         let base = reference.map_or(Base::Rest(&rest), Base::Reference);
-        clip((model, probes), curves, options, base)
+        if let Some(last) = raw.tracks().last() {
+            expect_index("joint", last.joint.into(), rest.len())?;
+        }
+        options.check()?;
+        let bound_m = options.error_m.unwrap_or(probes.error_m());
+        let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
+        let of_weights = if both { OF_WEIGHTS } else { 1.0 };
+        let weights = build_weights::weights(model, raw, of_weights * bound_m)?;
+        let moved_m = weights.moved.map_or(0.0, |moved| moved.error_m);
+        let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
+        let builder = Builder {
+            model,
+            raw,
+            base,
+            quantise: options.quantise,
+            measure: Measure::new((model, probes), raw, left_m, base),
+        };
+        Ok(with_weights(builder.joints(), weights))
     }
-}
-
-fn clip(
-    (model, probes): (&Model, &Probes),
-    raw: &CurveClip,
-    options: &ClipOptions,
-    base: Base<'_>,
-) -> Result<Clip> {
-    let skeleton = &model.skeleton;
-    if let Some(last) = raw.tracks().last() {
-        expect_index("joint", last.joint.into(), skeleton.len())?;
-    }
-    options.check()?;
-    let bound_m = options.error_m.unwrap_or(probes.error_m());
-    let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
-    let of_weights = if both { OF_WEIGHTS } else { 1.0 };
-    let weights = build_weights::weights(model, raw, of_weights * bound_m)?;
-    let moved_m = weights.moved.map_or(0.0, |moved| moved.error_m);
-    let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
-    let builder = Builder {
-        model,
-        raw,
-        base,
-        quantise: options.quantise,
-        measure: Measure::new((model, probes), raw, left_m, base),
-    };
-    Ok(with_weights(builder.joints(), weights))
 }
 
 /// Builds a clip without its morph weights.
@@ -116,7 +106,7 @@ impl Builder<'_> {
             if best.as_ref().is_none_or(smaller) {
                 best = Some(clip);
             }
-            if worst.error_m <= ENOUGH * measure.bound_m() || !self.quantise {
+            if worst.error_m <= ENOUGH * measure.bound_m || !self.quantise {
                 break;
             }
         }
@@ -154,7 +144,7 @@ impl Builder<'_> {
     fn sampled(&self, timing: &Timing, kept: &[bool]) -> Made {
         let mut made = make(self.model, self.raw, self.base, timing.clone(), kept);
         if self.quantise {
-            round_kept(&mut made.clip, self.model, self.measure.bound_m());
+            round_kept(&mut made.clip, self.model, self.measure.bound_m);
         }
         made
     }

@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::mesh::MorphWeight;
 use crate::skeleton::Transform;
 use core::ops::{Add, Mul};
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4};
 use std::ops::Range;
 
 impl CurveClip {
@@ -208,11 +208,8 @@ fn unit(q: Quat) -> Quat {
     if SQUARE.contains(&q.length_squared()) {
         return q.normalize();
     }
-    let largest = q
-        .to_array()
-        .into_iter()
-        .fold(0.0, |max: f32, v| max.max(v.abs()));
-    let scaled = Quat::from_array(q.to_array().map(|v| v / largest));
+    let numbers = Vec4::from(q);
+    let scaled = Quat::from_vec4(numbers / numbers.abs().max_element());
     if SQUARE.contains(&scaled.length_squared()) {
         scaled.normalize()
     } else {

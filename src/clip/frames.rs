@@ -255,16 +255,3 @@ pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part]) -> Fate
     }
     folded
 }
-
-/// Returns true if `negligible` accepts the distance of every part from the rest pose.
-pub(super) fn at_rest(
-    clip: &Clip,
-    parts: &[Part],
-    negligible: impl Fn(&Part, f32) -> bool,
-) -> bool {
-    parts.iter().all(|part| {
-        let rest = components(&clip.at_rest(part.joint));
-        let mut spans = part.spans.iter().zip(&rest[part.property.range()]);
-        spans.all(|(span, rest)| negligible(part, (span.max - rest).max(rest - span.min)))
-    })
-}

@@ -197,7 +197,7 @@ impl Packed {
     pub(super) fn column(&self, row: usize, lane: usize) -> Column {
         let own = &self.rows[row];
         let scale = own.scale(lane);
-        let Some(step) = Step::of(scale) else {
+        let Some(step) = Step::from_upper((scale.to_bits() >> 16) as u16) else {
             return Column::Fixed(own.min[lane]);
         };
         // Exact, as all keys are.
@@ -296,11 +296,7 @@ impl Step {
         Self(upper.clamp(LEAST_SCALE, 0x7F00))
     }
 
-    /// The step of this value. `None` if it is not one.
-    fn of(value: f32) -> Option<Self> {
-        Self::from_upper((value.to_bits() >> 16) as u16)
-    }
-
+    /// The step with these upper bits. `None` if it is not one.
     pub(super) fn from_upper(upper: u16) -> Option<Self> {
         (LEAST_SCALE..=0x7F7F)
             .contains(&upper)

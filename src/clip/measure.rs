@@ -46,9 +46,9 @@ pub(super) struct Most {
 
 /// The reference that clips are compared with.
 pub(super) struct Measure<'a> {
-    file: FileCurves<'a>,
-    bound_m: f32,
-    probes: &'a Probes,
+    pub(super) file: FileCurves<'a>,
+    pub(super) bound_m: f32,
+    pub(super) probes: &'a Probes,
     /// The times from the file's keys.
     keys: Vec<TimeGroup>,
 }
@@ -70,7 +70,7 @@ impl<'a> Measure<'a> {
             let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
             match track.values {
-                TrackValues::Translation(_) => unit / probes.scale(),
+                TrackValues::Translation(_) => unit / probes.scale,
                 _ => 1.0,
             }
         };
@@ -91,14 +91,6 @@ impl<'a> Measure<'a> {
     /// between frames.
     pub(super) fn times(&self, clip: &Clip) -> Times<'_> {
         Times::new(&clip.timing, &self.keys, self.file.skeleton.len())
-    }
-
-    pub(super) fn file(&self) -> &FileCurves<'a> {
-        &self.file
-    }
-
-    pub(super) fn base(&self) -> Base<'a> {
-        self.file.base
     }
 
     /// Returns the worst error if it is within the bound.
@@ -316,17 +308,9 @@ impl<'a> Measure<'a> {
         Some((most.collect(), found.vertex))
     }
 
-    pub(super) fn bound_m(&self) -> f32 {
-        self.bound_m
-    }
-
     /// The largest allowed error at the tested times, in metres.
     pub(super) fn limit_m(&self) -> f32 {
         self.bound_m * MARGIN
-    }
-
-    pub(super) fn probes(&self) -> &'a Probes {
-        self.probes
     }
 }
 

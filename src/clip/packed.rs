@@ -387,9 +387,7 @@ impl Clip {
     /// Returns the times of all keys, ascending and without duplicates: uniform keys and kept
     /// tracks.
     pub(crate) fn key_times(&self) -> Vec<f64> {
-        let mut times: Vec<f64> = (0..self.timing.frames)
-            .map(|frame| self.timing.time_s(frame))
-            .collect();
+        let mut times: Vec<f64> = self.timing.times_s().collect();
         let kept = self.kept.iter().flat_map(|track| track.values.times_s());
         times.extend(kept.map(|time_s| f64::from(*time_s)));
         times.sort_by(f64::total_cmp);

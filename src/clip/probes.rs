@@ -36,7 +36,7 @@ const CELL: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Probes {
     /// The character's size as a multiple of a human's.
-    scale: f32,
+    pub(super) scale: f32,
     joints: Vec<OfJoint>,
     /// The points of all joints, in the space of the joint.
     points: Vec<Vec3>,
@@ -110,11 +110,6 @@ impl Probes {
             probes.push_points(joint, rest, sockets, &outermost);
         }
         probes
-    }
-
-    /// The character's size as a multiple of a human's.
-    pub(super) fn scale(&self) -> f32 {
-        self.scale
     }
 
     /// The error bound in metres, unless options have another.

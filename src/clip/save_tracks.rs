@@ -98,8 +98,7 @@ fn unknown() -> Error {
 }
 
 fn frame_times_s(timing: &Timing) -> Vec<f32> {
-    let frames = 0..timing.frames;
-    frames.map(|frame| timing.time_s(frame) as f32).collect()
+    timing.times_s().map(|time_s| time_s as f32).collect()
 }
 
 /// Writes numbers as integers if they have few binary places.

@@ -6,8 +6,8 @@
 //! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
 use super::compare::Detail;
-use super::components::Property;
-use super::frames::{Fate, at_rest, folded};
+use super::components::{Property, components};
+use super::frames::{Fate, folded};
 use super::keys::{Step, WINDOW_BITS};
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
@@ -16,7 +16,6 @@ use super::quantise::{Part, packed, parts};
 use super::tested_times::{Poses, TimeGroup, Times};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
-use crate::skeleton::NO_PARENT;
 use glam::Vec3;
 
 /// Number of times that tolerances are changed and measured.
@@ -81,7 +80,7 @@ pub(super) fn search(
         let Some(tried) = finished(clip, &parts) else {
             break;
         };
-        let made = Unpacked::new(&tried, measure.base());
+        let made = Unpacked::new(&tried, measure.file.base);
         if let Some(worst) = measure.within(&made, times) {
             let worst = measure.with_vertex(worst, &made, times);
             return Ok((tried, worst));
@@ -115,7 +114,7 @@ fn least(
 ) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
-    let mut made = Unpacked::new(clip, measure.base());
+    let mut made = Unpacked::new(clip, measure.file.base);
     let mut errors = vec![Most::default(); powers.len()];
     let mut best: Option<(f32, Vec<f32>)> = None;
     for round in 0..ROUNDS {
@@ -175,7 +174,12 @@ fn without_trifles(clip: &Clip, parts: &[Part]) -> Clip {
     folded(clip, parts, |own| {
         let trifle = |part: &Part, off: f32| off <= TRIFLE * part.tolerance;
         let is_still = |part: &Part| part.spans.iter().all(|span| trifle(part, span.length()));
-        if at_rest(clip, own, trifle) {
+        let rests = |part: &Part| {
+            let rest = components(&clip.at_rest(part.joint));
+            let mut spans = part.spans.iter().zip(&rest[part.property.range()]);
+            spans.all(|(span, rest)| trifle(part, (span.max - rest).max(rest - span.min)))
+        };
+        if own.iter().all(rests) {
             Fate::Rest
         } else if own.iter().all(is_still) {
             Fate::Constant
@@ -239,19 +243,14 @@ fn fit(parts: &mut [Part]) {
 /// The margin of each joint: the power of 2 by which the errors of it and of all its descendants
 /// are below the limit, at least.
 fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
-    let mut slack: Vec<f32> = errors
-        .iter()
-        .map(|error| {
-            (limit / error.error_m.max(f32::MIN_POSITIVE))
-                .log2()
-                .clamp(-20.0, 20.0)
-        })
-        .collect();
+    let own = errors.iter().map(|error| {
+        let times = limit / error.error_m.max(f32::MIN_POSITIVE);
+        times.log2().clamp(-20.0, 20.0)
+    });
+    let mut slack: Vec<f32> = own.collect();
     for joint in (0..slack.len()).rev() {
-        let parent = clip.rest[joint].parent_index();
-        if parent != NO_PARENT {
-            let own = slack[joint];
-            let parent = &mut slack[usize::from(parent)];
+        let own = slack[joint];
+        if let Some(parent) = slack.get_mut(usize::from(clip.rest[joint].parent_index())) {
             *parent = parent.min(own);
         }
     }
@@ -268,9 +267,9 @@ fn reaches(
     let mut exact = Poses::default();
     let mut far = vec![Octet::default(); reaches.len()];
     for group in searched {
-        let models = &group.exact(measure.file(), &mut exact).models;
+        let models = &group.exact(&measure.file, &mut exact).models;
         for (joint, far) in far.iter_mut().enumerate() {
-            *far = Octet::splat(measure.probes().reach_m(joint));
+            *far = Octet::splat(measure.probes.reach_m(joint));
         }
         reach(clip, models, &mut far, &mut reaches);
     }
@@ -313,27 +312,22 @@ fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Rea
 }
 
 fn chains(clip: &Clip, parts: &[Part], reaches: &mut [Reach]) {
-    let joints = reaches.len();
-    let mut moves = vec![0.0_f32; joints];
+    let parent = |joint: usize| usize::from(clip.rest[joint].parent_index());
+    let mut moves = vec![0.0_f32; reaches.len()];
     for part in parts {
         if part.spans.iter().any(|span| span.min < span.max) {
             moves[part.joint] = 1.0;
         }
     }
     let mut above = moves.clone();
-    for joint in 0..joints {
-        if let Some(parent) = above
-            .get(usize::from(clip.rest[joint].parent_index()))
-            .copied()
-        {
-            above[joint] += parent;
-        }
+    for joint in 0..above.len() {
+        above[joint] += above.get(parent(joint)).copied().unwrap_or(0.0);
     }
-    let mut below = vec![0.0_f32; joints];
-    for joint in (0..joints).rev() {
-        reaches[joint].chain = (above[joint] + below[joint]).max(1.0);
+    let mut below = vec![0.0_f32; reaches.len()];
+    for (joint, reach) in reaches.iter_mut().enumerate().rev() {
+        reach.chain = (above[joint] + below[joint]).max(1.0);
         let own = below[joint] + moves[joint];
-        if let Some(parent) = below.get_mut(usize::from(clip.rest[joint].parent_index())) {
+        if let Some(parent) = below.get_mut(parent(joint)) {
             *parent = parent.max(own);
         }
     }

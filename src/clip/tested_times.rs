@@ -129,13 +129,12 @@ impl<'a> Times<'a> {
             let next = known.partition_point(|key| *key < time_s - near);
             known.get(next).is_some_and(|key| *key <= time_s + near)
         };
-        let frames = (0..timing.frames).map(|frame| timing.time_s(frame));
         Self {
             keys,
             sets: [
                 TimeGroup::all(at(0.5), joints),
                 TimeGroup::all(at(0.25).chain(at(0.75)), joints),
-                TimeGroup::all(frames.filter(|time_s| !asked(*time_s)), joints),
+                TimeGroup::all(timing.times_s().filter(|time_s| !asked(*time_s)), joints),
             ],
         }
     }
@@ -215,12 +214,9 @@ fn bend(track: &Track, worth: f32, times: &[f64], bends: &mut [f32]) {
     for (time_s, three) in own.iter().skip(1).zip(values.windows(3)) {
         // Opposite quaternions are the same rotation.
         let turns = matches!(track.values, TrackValues::Rotation(_));
-        let near = |v: Vec4| {
-            if turns && v.dot(three[1]) < 0.0 {
-                -v
-            } else {
-                v
-            }
+        let near = |v: Vec4| match turns && v.dot(three[1]) < 0.0 {
+            true => -v,
+            false => v,
         };
         let middle = 0.5 * near(three[0]) + 0.5 * near(three[2]);
         let off = (three[1] - middle).abs().max_element() * worth;

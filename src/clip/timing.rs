@@ -90,6 +90,11 @@ impl Timing {
         self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
     }
 
+    /// The times of all frames, in seconds.
+    pub(crate) fn times_s(&self) -> impl Iterator<Item = f64> + Clone {
+        (0..self.frames).map(|frame| self.time_s(frame))
+    }
+
     /// The position of `time_s` among the frames.
     #[inline]
     pub(crate) fn moment(&self, time_s: f64) -> Moment {

@@ -4,7 +4,6 @@ use super::components::Property;
 use super::components::components;
 use super::curve::CurveClip;
 use super::packed::Clip;
-use super::timing::Timing;
 use super::track::{Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::weights::{EvenWeights, WeightKeys};
 use crate::error::Result;
@@ -40,7 +39,7 @@ impl Clip {
     /// # Errors
     /// Errors of [`CurveClip::new`], if the clip was not made for the skeleton.
     pub fn to_curves(&self, skeleton: &Skeleton, morph_weights: usize) -> Result<CurveClip> {
-        let times_s = times(&self.timing);
+        let times_s: Vec<f64> = self.timing.times_s().collect();
         let mut tracks = self.kept.clone();
         for joint in 0..self.rest.len() {
             let kept = self.kept_of(joint..joint + 1);
@@ -121,12 +120,6 @@ impl Clip {
     }
 }
 
-fn times(timing: &Timing) -> Vec<f64> {
-    (0..timing.frames)
-        .map(|frame| timing.time_s(frame))
-        .collect()
-}
-
 /// Linear keys of `width` values each, without those whose times round to that of the one before.
 fn linear(times_s: &[f64], values: &[f32], width: usize) -> Keys<f32> {
     let mut keys = Keys {
@@ -149,9 +142,10 @@ fn weight_track(even: &EvenWeights) -> WeightTrack {
     let frames = 0..even.timing.frames;
     let values = frames.flat_map(|frame| even.columns.iter().map(move |c| even.key(frame, c)));
     let values: Vec<f32> = values.collect();
+    let times_s: Vec<f64> = even.timing.times_s().collect();
     WeightTrack {
         first_weight: even.first_weight,
         count: width as u32,
-        keys: linear(&times(&even.timing), &values, width),
+        keys: linear(&times_s, &values, width),
     }
 }

@@ -19,8 +19,7 @@ pub(super) struct Moments {
     from: [u32; EIGHT],
     to: [u32; EIGHT],
     u: Octet,
-    slerp_one: Octet,
-    slerp_two: Octet,
+    slerp: [Octet; 2],
     /// True if the times fall into consecutive frames, so that keys can be read contiguously.
     in_row: bool,
 }
@@ -32,8 +31,7 @@ impl Moments {
             from: [0; EIGHT],
             to: [0; EIGHT],
             u: Octet::default(),
-            slerp_one: Octet::default(),
-            slerp_two: Octet::default(),
+            slerp: [Octet::default(); 2],
             in_row: true,
         };
         for (lane, time_s) in times_s.iter().enumerate() {
@@ -41,8 +39,8 @@ impl Moments {
             all.times_s[lane] = moment.time_s;
             (all.from[lane], all.to[lane]) = (moment.from, moment.to);
             all.u.0[lane] = moment.u;
-            all.slerp_one.0[lane] = moment.slerp.one;
-            all.slerp_two.0[lane] = moment.slerp.two;
+            all.slerp[0].0[lane] = moment.slerp.one;
+            all.slerp[1].0[lane] = moment.slerp.two;
             all.in_row &= all.from[lane] == all.from[0] + lane as u32;
             all.in_row &= all.to[lane] == all.from[lane] + 1;
         }
@@ -144,7 +142,7 @@ impl<'a> Unpacked<'a> {
             for (from, to) in ends {
                 w = w - from * to;
             }
-            let part = at.u + w * (at.slerp_one + w * at.slerp_two);
+            let part = at.u + w * (at.slerp[0] + w * at.slerp[1]);
             for (to, ends) in pose.iter_mut().zip(ends) {
                 *to = ends.0 + (ends.1 - ends.0) * part;
             }
