@@ -8,7 +8,7 @@ use super::rig::Entry;
 use crate::palette::{Mat3x4, PaletteFormat, with_entry};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2Fma, SimdLevel, Sse2};
-use crate::simd::{Baseline, BaselineFour, Unit, Wide, phase};
+use crate::simd::{Baseline, BaselineFour, Wide, phase};
 use crate::threads::Threads;
 use glam::Affine3A;
 
@@ -32,43 +32,21 @@ impl BatchPoser {
         let instances = models.len() / joints;
         let one = |index: usize| {
             let model = &models[index * joints..][..joints];
+            let (list, to) = (&self.rig.entries, starts.at(index));
             // SAFETY: `Unit::best` or `Unit::of` detected the unit. `model` has a matrix for each
             // joint of the rig, whose entries refer to its joints only (`Rig::new` took both from
             // one character). The caller guarantees the starts.
             unsafe {
-                palette(
-                    self.unit,
-                    &self.rig.entries,
-                    model,
-                    format,
-                    starts.at(index),
-                )
-            };
+                with_entry!(format, E => match self.unit.level() {
+                    #[cfg(target_arch = "x86_64")]
+                    SimdLevel::Avx512 | SimdLevel::Avx2 => {
+                        phase!(Avx2Fma, write_as::<Sse2<true>, E>(list, model, to));
+                    }
+                    _ => phase!(Baseline, write_as::<BaselineFour, E>(list, model, to)),
+                });
+            }
         };
         threads.for_each_init(instances, || (), |(), index| one(index));
-    }
-}
-
-/// Computes the palette of an instance on a given unit.
-///
-/// # Safety
-/// As for [`write_as`], and the CPU has `unit`.
-unsafe fn palette(
-    unit: Unit,
-    list: &[Entry],
-    model: &[Affine3A],
-    format: PaletteFormat,
-    to: *mut u8,
-) {
-    // SAFETY: the caller guarantees `unit` and the contract of `write_as`.
-    unsafe {
-        with_entry!(format, E => match unit.level() {
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 | SimdLevel::Avx2 => {
-                phase!(Avx2Fma, write_as::<Sse2<true>, E>(list, model, to));
-            }
-            _ => phase!(Baseline, write_as::<BaselineFour, E>(list, model, to)),
-        });
     }
 }
 

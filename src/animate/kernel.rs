@@ -32,9 +32,9 @@ pub(crate) const fn group_size(unit: Unit) -> usize {
 ///   entry, and aligned to 16 bytes (for local poses, to their elements).
 pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     let local = group.product == Product::Local;
-    // SAFETY: the caller guarantees `unit`, with all that its level lists, and the group. No register
-    // is wider than the group's rows. A group that is not full uses narrower registers, so that few
-    // instances cost little.
+    // SAFETY: the caller guarantees `unit` with all that its level lists, and the group. No
+    // register is wider than the group's rows. A group that is not full uses narrower registers,
+    // so that few instances cost little.
     unsafe {
         match unit.level() {
             #[cfg(target_arch = "x86_64")]

@@ -145,7 +145,7 @@ impl BatchPoser {
         threads.for_each_init(
             source.len().div_ceil(job.size),
             || self.lend(samples),
-            // SAFETY: `number` is less than `groups`, and the caller guarantees source and outputs.
+            // SAFETY: `number` is that of a group, and the caller guarantees source and outputs.
             // `Job::instance` gives each instance to one group, and each group is evaluated once,
             // so no two threads write to the same output.
             |scratch, number| unsafe { job.run(number, scratch) },

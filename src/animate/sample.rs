@@ -251,15 +251,13 @@ pub(super) unsafe fn local_blocks<K: Instructions, L: Eight>(
         let count = WIDTH.min(rig.joints.len() - first);
         // SAFETY: the caller guarantees the group, whose clips have all blocks. No property is
         // skipped, because the flags say nothing about properties at rest: any clip may have any.
+        // The caller guarantees an output of one transform per joint.
         unsafe {
             let block = (rig, first / WIDTH, u8::MAX);
             samples::<K, L, 4>(group, block, false, Property::Rotation, scratch);
             samples::<K, L, 3>(group, block, false, Property::Translation, scratch);
             samples::<K, L, 3>(group, block, false, Property::Scale, scratch);
-        }
-        for instance in 0..group.count {
-            // SAFETY: the caller guarantees an output of one transform per joint.
-            unsafe {
+            for instance in 0..group.count {
                 let to: *mut Transform = group.out[instance].cast();
                 for lane in 0..count {
                     to.add(first + lane)

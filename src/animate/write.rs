@@ -15,13 +15,12 @@ use crate::simd::{Instructions, Wide, phase};
 #[inline(always)]
 pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
     group: &Group<'_>,
-    (list, first): (&[Entry], usize),
+    list: List<'_>,
     scratch: &Scratch,
 ) {
     let Product::Palette(format) = group.product else {
         return;
     };
-    let list = (list, first);
     // SAFETY: `write_as` has the same contract.
     unsafe { with_entry!(format, E => write_as::<K, W, E, ROW>(group, list, scratch)) }
 }
@@ -33,7 +32,7 @@ pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
 #[inline(always)]
 unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
     group: &Group<'_>,
-    (list, first): (&[Entry], usize),
+    list: List<'_>,
     scratch: &Scratch,
 ) {
     for start in (0..group.count).step_by(W::WIDTH) {
@@ -46,13 +45,13 @@ unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
         // SAFETY: the functions called have the same contract.
         unsafe {
             if const { W::ROWS_AT_ONCE == 4 && !E::BY_ROWS } {
-                phase!(K, chunk.fours::<K, W, E, ROW>((list, first), group.phase));
+                phase!(K, chunk.fours::<K, W, E, ROW>(list, group.phase));
             } else if const { W::ROWS_AT_ONCE == 4 } {
-                phase!(K, chunk.rows::<W, ROW, 4>((list, first), group.phase));
+                phase!(K, chunk.rows::<W, ROW, 4>(list, group.phase));
             } else if const { W::ROWS_AT_ONCE == 2 && E::BY_ROWS } {
-                phase!(K, chunk.rows::<W, ROW, 2>((list, first), group.phase));
+                phase!(K, chunk.rows::<W, ROW, 2>(list, group.phase));
             } else {
-                phase!(K, chunk.each::<W, E, ROW>((list, first)));
+                phase!(K, chunk.each::<W, E, ROW>(list));
             }
         }
     }

@@ -58,17 +58,13 @@ pub(crate) fn difference_curves(
             return Err(Error::not_found("joint", joint, pose.len()));
         };
         let fault = |why| Err(Error::invalid("reference", why).at("joint", joint));
-        let Transform {
-            translation,
-            rotation,
-            scale,
-        } = *own;
-        let (moved, turned) = (translation.as_dvec3(), rotation.as_dquat());
+        let (moved, scaled) = (own.translation.as_dvec3(), own.scale.as_dvec3());
+        let turned = own.rotation.as_dquat();
         let length = turned.length();
         if !(own.is_finite() && length > 0.0) {
             return fault("is not finite, or has a rotation of length 0");
         }
-        let (back, scaled) = ((turned / length).conjugate(), scale.as_dvec3());
+        let back = (turned / length).conjugate();
         // Rounded from differences in `f64`.
         let values = match &track.values {
             TrackValues::Translation(keys) => {
@@ -77,7 +73,7 @@ pub(crate) fn difference_curves(
             TrackValues::Rotation(keys) => {
                 TrackValues::Rotation(mapped(keys, true, |q| (back * q.as_dquat()).as_quat()))
             }
-            TrackValues::Scale(_) if scale.cmpeq(Vec3::ZERO).any() => {
+            TrackValues::Scale(_) if own.scale.cmpeq(Vec3::ZERO).any() => {
                 return fault("has a scale of 0");
             }
             TrackValues::Scale(keys) => {
@@ -106,10 +102,8 @@ fn weight_curves(
     let rest = model.morph_weights.iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
     // Tracks are sorted and do not overlap, so if the last track's weights exist, all do.
-    let end = raw
-        .weight_tracks()
-        .last()
-        .map_or(0, |last| weight_range(last).end);
+    let last = raw.weight_tracks().last();
+    let end = last.map_or(0, |last| weight_range(last).end);
     if end > weights.len() {
         return Err(Error::not_found("morph weight", end - 1, weights.len()));
     }

@@ -239,9 +239,8 @@ fn round_kept(clip: &mut Clip, model: &Model, bound_m: f32) {
     let rest = rest_model_pose(&model.skeleton);
     let size = model.rest_bounds.size().max_element();
     for track in &mut clip.kept {
-        let parent = rest.get(usize::from(
-            clip.rest[usize::from(track.joint)].parent_index(),
-        ));
+        let parent = clip.rest[usize::from(track.joint)].parent_index();
+        let parent = rest.get(usize::from(parent));
         let (property, keys) = (track.values.property(), track.values.numbers());
         let unit = match property {
             Property::Translation => parent.map_or(1.0, |parent| parent.matrix3.x_axis.length()),

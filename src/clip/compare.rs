@@ -158,6 +158,8 @@ impl Comparison<'_> {
         if worst.sqrt() > found.vertex.error_m() {
             let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
             let (primitive, number) = self.probes.vertex(vertex);
+            let influences = self.probes.influences(vertex).iter();
+            let strongest = influences.max_by(|a, b| a.weight.total_cmp(&b.weight));
             found.vertex = FarVertex {
                 error: Some(VertexError {
                     error_m: worst.sqrt(),
@@ -165,7 +167,7 @@ impl Comparison<'_> {
                     vertex: number,
                     time_s: self.times_s[lane],
                 }),
-                joint: self.strongest(vertex),
+                joint: strongest.map_or(0, |influence| influence.joint),
             };
         }
         worst
@@ -185,12 +187,6 @@ impl Comparison<'_> {
             }
         }
         squared(sum)
-    }
-
-    fn strongest(&self, vertex: u32) -> u16 {
-        let influences = self.probes.influences(vertex).iter();
-        let strongest = influences.max_by(|a, b| a.weight.total_cmp(&b.weight));
-        strongest.map_or(0, |influence| influence.joint)
     }
 }
 
@@ -279,8 +275,8 @@ fn farthest_corner(off: &Matrices, cell: &Cell) -> Octet {
     most
 }
 
-/// Returns the point of a joint that is furthest off. If the file's own pose is not finite, no point
-/// is off.
+/// Returns the point of a joint that is furthest off. If the file's own pose is not finite, no
+/// point is off.
 pub(super) fn farthest(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> Vec3 {
     let mut worst = (0.0, Vec3::ZERO);
     for point in points.iter().copied() {

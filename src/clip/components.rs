@@ -37,11 +37,7 @@ impl Property {
 
 /// The components of a transform in the order of the rows.
 pub(crate) fn components(transform: &Transform) -> [f32; COMPONENTS] {
-    let Transform {
-        rotation: q,
-        translation: t,
-        scale: s,
-    } = transform;
+    let (q, t, s) = (transform.rotation, transform.translation, transform.scale);
     [q.x, q.y, q.z, q.w, t.x, t.y, t.z, s.x, s.y, s.z]
 }
 

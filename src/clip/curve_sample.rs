@@ -65,7 +65,7 @@ pub(crate) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local:
 }
 
 impl Track {
-    /// The components of the property at a time, which is not NaN. Others are those of the identity.
+    /// The components of the property at a time, which is not NaN, and others of the identity.
     pub(crate) fn at(&self, time_s: f64) -> [f32; COMPONENTS] {
         let mut one = [Transform::IDENTITY];
         let track = core::slice::from_ref(self);
@@ -88,7 +88,13 @@ pub(crate) enum Span {
 
 pub(crate) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
     let time_s = at.time_s;
-    let Some(from) = last_key(times_s, at) else {
+    let reached = |key: &f32| f64::from(*key) <= time_s;
+    // The last key that is not later than the time.
+    let from = match times_s.get(at.key..) {
+        Some([key, next, ..]) if reached(key) && !reached(next) => Some(at.key),
+        _ => times_s.partition_point(reached).checked_sub(1),
+    };
+    let Some(from) = from else {
         return Span::At(0);
     };
     at.key = from;
@@ -102,18 +108,6 @@ pub(crate) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
         u: ((time_s - start) / length) as f32,
         length_s: length as f32,
     }
-}
-
-/// The last key that is not later than the time.
-fn last_key(times_s: &[f32], at: &Playhead) -> Option<usize> {
-    let reached = |key: &f32| f64::from(*key) <= at.time_s;
-    if let Some([key, next, ..]) = times_s.get(at.key..)
-        && reached(key)
-        && !reached(next)
-    {
-        return Some(at.key);
-    }
-    times_s.partition_point(reached).checked_sub(1)
 }
 
 fn sample<T>(keys: &Keys<T>, at: &mut Playhead, linear: fn(T, T, f32) -> T) -> T
@@ -257,7 +251,7 @@ pub(super) fn sample_weights(
     let span = find(&keys.times_s, at);
     let linear = |from: f32, to: f32, u: f32| from * (1.0 - u) + to * u;
     for number in which {
-        // Values are stored in rows of one number per weight: one row per key, or three for splines.
+        // Rows have one number per weight. There is one row per key, or three for splines.
         let value = |row: usize| keys.values[row * count + number];
         let value = interpolate(keys.interpolation, &span, linear, value);
         each(number, value);

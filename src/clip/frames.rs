@@ -174,11 +174,8 @@ fn push_block(
 
 /// Writes the keys of moving properties, frame by frame.
 fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
-    if stride == 0 {
-        return;
-    }
     let mut keys = Vec::with_capacity(stride * clip.timing.frames);
-    for pose in poses.chunks_exact(clip.rest.len()) {
+    for pose in poses.chunks_exact(clip.rest.len().max(1)) {
         for (block, joints) in clip.blocks.iter().zip(pose.chunks(WIDTH)) {
             let moving = block.moving().flat_map(Property::range);
             keys.extend(moving.map(|component| row(component, joints.iter().copied())));

@@ -20,7 +20,7 @@ const LARGEST_STEP: f32 = 1e30;
 ///
 /// A row is one component of one block of joints.
 #[repr(C, align(32))]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PackedRow {
     /// The value of a field of 0.
     pub(crate) min: [f32; WIDTH],
@@ -65,12 +65,7 @@ impl PackedRow {
         if sum > WINDOW_BITS || widths.iter().any(|width| *width > MAX_BITS) {
             return None;
         }
-        let mut row = Self {
-            min: [0.0; WIDTH],
-            scale: [0.0; WIDTH],
-            mask: [0; WIDTH],
-            bytes: [[0; 4]; WIDTH],
-        };
+        let mut row = Self::default();
         let window = start_bit / 8;
         let mut bit = start_bit % 8;
         for (lane, width) in widths.into_iter().enumerate() {
@@ -86,10 +81,7 @@ impl PackedRow {
 
     /// The number of bits below a lane's field.
     pub(super) fn shift(&self, lane: usize) -> u32 {
-        match self.mask[lane] {
-            0 => 0,
-            mask => mask.trailing_zeros(),
-        }
+        self.mask[lane].trailing_zeros() % u32::BITS
     }
 
     /// The step of a lane's field.

@@ -5,6 +5,7 @@
 //! curves at all vertices, in model space, and kept below [`ClipOptions::error_m`].
 //!
 //! - `track`, `curve`, `curve_sample`: the file's curves and their evaluation at a time.
+//! - `components`: the numbers of a transform.
 //! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`,
 //!   `save_tracks`, `stream`: its serialisation.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames` and

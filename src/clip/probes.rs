@@ -33,7 +33,7 @@ const AXES: [Vec3; 7] = [
 const CELL: usize = 16;
 
 /// The points at which the error of a character's clips is measured.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Probes {
     /// The character's size as a multiple of a human's.
     pub(super) scale: f32,
@@ -93,12 +93,9 @@ impl Probes {
         let mut probes = Self {
             scale,
             joints: vec![OfJoint::default(); model.skeleton.len()],
-            points: Vec::new(),
-            influences: Vec::new(),
             first: vec![0],
             primitives: vec![0],
-            cells: Vec::new(),
-            moved: Vec::new(),
+            ..Self::default()
         };
         for primitive in &model.primitives {
             probes.push_vertices(model, primitive);

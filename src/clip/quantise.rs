@@ -1,9 +1,9 @@
 //! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close
 //! together.
 
-use super::components::{IDENTITY, Property, components};
+use super::components::{IDENTITY, Property};
 use super::keys::{Column, Packed, Step};
-use super::packed::{Block, BlockKeys, Clip};
+use super::packed::{Block, BlockKeys, Clip, row};
 use crate::simd::WIDTH;
 use core::ops::Range;
 
@@ -158,7 +158,7 @@ impl Part {
             .map(|(_, span)| span)
     }
 
-    /// Sets the step that keeps keys within a multiple of the tolerance, if one key for all does not.
+    /// Sets the step that keeps keys within a multiple of the tolerance, unless one key does.
     pub(super) fn set_step(&mut self, multiple: f32) {
         let most = 2.0 * (self.tolerance * multiple);
         let greatest = self.spans.iter().map(Span::greatest).fold(0.0, f32::max);
@@ -263,24 +263,17 @@ impl Clip {
         if block.flags & Block::KEPT != 0 || self.additive {
             return false;
         }
-        let first = number * WIDTH;
-        let joints = (self.rest.len() - first).min(WIDTH);
+        let joints = self.joints_of(number);
         // Lanes without a joint repeat the first.
         let filled = |mut keys: Keys| {
             for part in &mut keys {
                 let first = part[0];
-                part[joints..].fill(first);
+                part[joints.len()..].fill(first);
             }
             keys
         };
-        let mut rest = Keys::default();
-        for lane in 0..joints {
-            let components = components(&self.at_rest(first + lane));
-            for (part, component) in rest.iter_mut().zip(components) {
-                part[lane] = component;
-            }
-        }
-        let rest = filled(rest);
+        let at_rest = |part| row(part, joints.clone().map(|joint| self.at_rest(joint))).0;
+        let rest = filled(core::array::from_fn(at_rest));
         let row = block.rows[Property::Rotation as usize] as usize;
         if !block.moves(Property::Rotation) {
             let keys = filled(core::array::from_fn(|part| self.constants[row + part].0));

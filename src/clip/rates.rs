@@ -98,10 +98,8 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
             *offset = ((at - frame) * 65536.0).clamp(-MOST_OFF, MOST_OFF).round() as i16;
         }
     }
-    if offsets
-        .iter()
-        .any(|offset| f64::from(*offset).abs() > ON_GRID)
-    {
+    let off = |offset: &i16| f64::from(*offset).abs() > ON_GRID;
+    if offsets.iter().any(off) {
         timing.offsets = offsets;
     }
     timing
@@ -112,16 +110,12 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
 /// One is from their median distance, the other from their mean distance, which divides the clip
 /// evenly. Rates above the highest one are left out.
 fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
-    let mut gaps: Vec<f64> = times
-        .windows(2)
-        .map(|pair| f64::from(pair[1]) - f64::from(pair[0]))
-        .collect();
+    let gap = |pair: &[f32]| f64::from(pair[1]) - f64::from(pair[0]);
+    let mut gaps: Vec<f64> = times.windows(2).map(gap).collect();
     gaps.sort_by(f64::total_cmp);
     let usual = gaps.get(gaps.len() / 2).map(|gap| 1.0 / gap);
     let even = (!gaps.is_empty()).then(|| gaps.len() as f64 / span);
     let highest = RATES_HZ[RATES_HZ.len() - 1];
-    [usual, even]
-        .into_iter()
-        .flatten()
-        .filter(move |rate| *rate <= highest)
+    let rates = [usual, even].into_iter().flatten();
+    rates.filter(move |rate| *rate <= highest)
 }

@@ -188,8 +188,8 @@ fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
 
 /// Calls `each` with numbers, by component, between which all values lie.
 ///
-/// A cubic segment lies in the hull of its Bézier control points, which are its ends and two more, a
-/// third of its length along the tangents.
+/// A cubic segment lies in the hull of its Bézier control points, which are its ends and two more,
+/// a third of its length along the tangents.
 fn bounds(keys: &Numbers<'_>, mut each: impl FnMut(usize, f64)) {
     let values = |row: usize| &keys.values[row * keys.width..][..keys.width];
     for (key, time_s) in keys.times_s.iter().enumerate() {
@@ -256,19 +256,17 @@ impl Clip {
     /// Calls `each` with a bound on the size of every morph weight that it drives.
     pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
         for keys in &self.weights {
-            let even = match keys {
-                WeightKeys::Even(even) => even,
-                WeightKeys::Curve(track) => {
-                    curve_bounds(track, &mut each);
-                    continue;
+            match keys {
+                WeightKeys::Curve(track) => curve_bounds(track, &mut each),
+                WeightKeys::Even(even) => {
+                    for (number, column) in even.columns.iter().enumerate() {
+                        let steps = f64::from((1_u32 << column.width) - 1);
+                        let least = f64::from(column.min);
+                        let greatest = least + f64::from(column.scale) * steps;
+                        let bound = least.abs().max(greatest.abs());
+                        each(even.first_weight.index() + number, bound);
+                    }
                 }
-            };
-            for (number, column) in even.columns.iter().enumerate() {
-                let steps = f64::from((1_u32 << column.width) - 1);
-                let least = f64::from(column.min);
-                let greatest = least + f64::from(column.scale) * steps;
-                let bound = least.abs().max(greatest.abs());
-                each(even.first_weight.index() + number, bound);
             }
         }
     }

@@ -50,11 +50,7 @@ const IMPLIED_BITS: u32 = 4;
 const NOT_IMPLIED: u32 = 8;
 
 fn expect(holds: bool, why: &'static str) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(invalid("clip", why))
-    }
+    holds.then_some(()).ok_or_else(|| invalid("clip", why))
 }
 
 impl Clip {
@@ -66,9 +62,8 @@ impl Clip {
         self.timing.save(to);
         let mut bits = BitWriter::default();
         let mut sizes = ClipSizes::default();
-        let of_tables = self.save_blocks(&mut bits);
-        let blocks = bits.len();
-        let (mut tables, mut constants) = (of_tables, blocks - of_tables);
+        // The sizes of tables and of constants are in bits at first.
+        self.save_blocks(&mut bits, &mut sizes);
         match &self.keys {
             BlockKeys::Plain(rows, stride) => {
                 0_u8.save(to);
@@ -78,9 +73,8 @@ impl Clip {
             }
             BlockKeys::Packed(packed) => {
                 1_u8.save(to);
-                let [of_tables, of_constants] = self.save_keys(packed, &mut bits);
-                (tables, constants) = (tables + of_tables, constants + of_constants);
-                sizes.keys = (bits.len() - blocks - of_tables - of_constants).div_ceil(8);
+                self.save_keys(packed, &mut bits, &mut sizes);
+                sizes.keys = (bits.len() - sizes.tables - sizes.constants).div_ceil(8);
             }
         }
         let before = bits.len();
@@ -92,18 +86,19 @@ impl Clip {
         self.weights.iter().for_each(|keys| keys.save(to));
         sizes.weights = to.len() - before;
         self.report.save(to);
-        (sizes.tables, sizes.constants) = (tables.div_ceil(8), constants.div_ceil(8));
+        sizes.tables = sizes.tables.div_ceil(8);
+        sizes.constants = sizes.constants.div_ceil(8);
         let known = sizes.tables + sizes.constants + sizes.keys + sizes.curves + sizes.weights;
         sizes.others = (to.len() - start).saturating_sub(known);
         sizes
     }
 
-    /// Writes the flags of all blocks, and the constants. Returns the bits of the flags.
-    fn save_blocks(&self, to: &mut BitWriter) -> usize {
+    /// Writes the flags of all blocks, and the constants.
+    fn save_blocks(&self, to: &mut BitWriter, sizes: &mut ClipSizes) {
         for block in &self.blocks {
             to.put(u32::from(block.flags & !Block::NEAR), FLAG_BITS);
         }
-        let flags = to.len();
+        sizes.tables = to.len();
         for (number, block) in self.blocks.iter().enumerate() {
             for property in block.still() {
                 let rows = &self.constants[block.rows_of(property)];
@@ -113,7 +108,7 @@ impl Clip {
                 }
             }
         }
-        flags
+        sizes.constants = to.len() - sizes.tables;
     }
 
     /// Writes the values of a property that does not move.
@@ -146,9 +141,8 @@ impl Clip {
         Ok(values)
     }
 
-    /// Writes the keys of all joints that move. Returns the bits of tables and of constants.
-    fn save_keys(&self, packed: &Packed, to: &mut BitWriter) -> [usize; 2] {
-        let (mut tables, mut constants) = (0, 0);
+    /// Writes the keys of all joints that move.
+    fn save_keys(&self, packed: &Packed, to: &mut BitWriter, sizes: &mut ClipSizes) {
         for (joint, rows, property) in self.moving() {
             let (mut fixed, mut lists, mut step) = (Vec::new(), Vec::new(), None);
             for row in rows {
@@ -165,7 +159,7 @@ impl Clip {
             // All components of a property have one step, or none has one.
             let Some(step) = step else {
                 self.save_fixed(joint, property, &fixed, to);
-                constants += to.len() - start;
+                sizes.constants += to.len() - start;
                 continue;
             };
             to.put(step.upper().into(), STEP_BITS);
@@ -173,14 +167,13 @@ impl Clip {
             if property == Property::Rotation {
                 to.put(implied.map_or(NOT_IMPLIED, Implied::number), IMPLIED_BITS);
             }
-            tables += to.len() - start;
+            sizes.tables += to.len() - start;
             for (component, multiples) in lists.iter().enumerate() {
                 if implied.is_none_or(|implied| implied.component != component) {
                     to.put_list(multiples);
                 }
             }
         }
-        [tables, constants]
     }
 
     /// Reads what [`Self::save_keys`] wrote.
@@ -295,8 +288,8 @@ impl Clip {
         for _ in 0..self.rest.len().div_ceil(WIDTH) {
             let flags = from.take(FLAG_BITS)? as u8;
             let mut block = Block {
+                rows: [0; 3],
                 flags,
-                ..Block::default()
             };
             for property in Property::ALL {
                 let (moves, rests) = (block.moves(property), block.rests(property));

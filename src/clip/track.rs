@@ -109,15 +109,15 @@ impl Numbers<'_> {
     /// them.
     pub(crate) fn change(&self, same: impl Fn(&[f32], &[f32]) -> bool) -> bool {
         let mut rows = self.values.chunks_exact(self.width.max(1)).enumerate();
-        let (index, per_key) = (
-            self.interpolation.value_index(),
-            self.interpolation.values_per_key(),
-        );
+        let by = self.interpolation;
         let zero = vec![0.0; self.width];
-        let first = rows.clone().nth(index).map_or(&zero[..], |(_, row)| row);
+        let first = rows
+            .clone()
+            .nth(by.value_index())
+            .map_or(&zero[..], |(_, row)| row);
         self.times_s.len() > 1
             && rows.any(|(number, row)| {
-                let is_value = number % per_key == index;
+                let is_value = number % by.values_per_key() == by.value_index();
                 !same(row, if is_value { first } else { &zero })
             })
     }

@@ -13,7 +13,7 @@ use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Transform};
 
 /// Eight times, with their positions among a clip's frames.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Moments {
     times_s: [f64; EIGHT],
     from: [u32; EIGHT],
@@ -27,12 +27,8 @@ pub(super) struct Moments {
 impl Moments {
     pub(super) fn new(timing: &Timing, times_s: &[f64; EIGHT]) -> Self {
         let mut all = Self {
-            times_s: *times_s,
-            from: [0; EIGHT],
-            to: [0; EIGHT],
-            u: Octet::default(),
-            slerp: [Octet::default(); 2],
             in_row: true,
+            ..Self::default()
         };
         for (lane, time_s) in times_s.iter().enumerate() {
             let moment = timing.moment(*time_s);
@@ -213,13 +209,11 @@ impl JointKeys {
                 }
             }
         }
-        let turns = !block.rests(Property::Rotation);
-        let kept = !clip.kept_of(joint..joint + 1).is_empty();
         Self {
             keys,
             constant,
-            turns,
-            kept,
+            turns: !block.rests(Property::Rotation),
+            kept: !clip.kept_of(joint..joint + 1).is_empty(),
             fixed: None,
         }
     }
