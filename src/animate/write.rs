@@ -130,20 +130,23 @@ impl Chunk {
             // SAFETY: the caller guarantees the outputs. Rows below `end` belong to entries of the
             // list.
             unsafe {
-                let one = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
+                let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
+                let (entry, number) = of(row);
+                let one = self.row::<W, ROW>(entry, number);
                 if !(phase + offset).is_multiple_of(AT_ONCE * ROW_BYTES) || row + AT_ONCE > end {
                     W::write4(one, self.to, offset);
                     row += 1;
                     continue;
                 }
-                let mut rows = [one; 4];
-                for (row, to) in (row..).zip(&mut rows).take(AT_ONCE).skip(1) {
-                    *to = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
-                }
+                let (entry, number) = of(row + 1);
+                let two = self.row::<W, ROW>(entry, number);
                 if AT_ONCE == 4 {
-                    W::write16(rows, self.to, offset);
+                    let [three, four] = [of(row + 2), of(row + 3)];
+                    let three = self.row::<W, ROW>(three.0, three.1);
+                    let four = self.row::<W, ROW>(four.0, four.1);
+                    W::write16([one, two, three, four], self.to, offset);
                 } else {
-                    W::write8([rows[0], rows[1]], self.to, offset);
+                    W::write8([one, two], self.to, offset);
                 }
                 row += AT_ONCE;
             }
