@@ -3,7 +3,7 @@
 use super::group::{GROUP, rests};
 use super::poser::Scratch;
 use super::rig::Joint;
-use crate::clip::Property;
+use crate::clip::{COMPONENTS, Property};
 use crate::simd::{WIDTH, Wide};
 
 /// Computes the matrices of a block's joints: `model[parent] × local`.
@@ -28,12 +28,7 @@ pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
         // SAFETY: the caller guarantees the CPU features, the joints' scratch, and `part` within
         // `ROW`.
         unsafe {
-            let from = Locals {
-                joint,
-                resting,
-                rows: locals.add(lane * ROW + part),
-            };
-            let local = from.matrix::<W, ROW>();
+            let local = local::<W>(joint, resting, locals.add(lane * ROW + part));
             let matrix = if joint.parent == Joint::ROOT {
                 local
             } else {
@@ -61,67 +56,36 @@ pub(super) unsafe fn at<const ROW: usize>(
     unsafe { models.add(slot as usize * 12 * ROW + part) }
 }
 
-/// The local pose of a joint in all instances.
-struct Locals<'a> {
-    joint: &'a Joint,
-    resting: u8,
-    rows: *const f32,
-}
-
-impl Locals<'_> {
-    /// Loads a component of all instances, or copies that of the rest pose to all lanes.
-    ///
-    /// # Safety
-    /// As for [`compose_block`].
-    #[inline(always)]
-    unsafe fn value<W: Wide, const ROW: usize>(&self, rests: bool, component: usize) -> W {
-        // SAFETY: the caller guarantees `part` within `ROW`. The lines of each component follow
-        // those of the one before.
-        unsafe {
-            if rests {
-                W::splat(self.joint.rest[component])
-            } else {
-                W::load(self.rows.add(component * LOCAL))
+/// Computes the matrix of a joint's local pose in all instances, by rows.
+///
+/// Properties that are at rest are copied to all lanes.
+///
+/// # Safety
+/// As for [`compose_block`]. `rows` is the address of the first component in the scratch.
+#[inline(always)]
+unsafe fn local<W: Wide>(joint: &Joint, resting: u8, rows: *const f32) -> [[W; 4]; 3] {
+    // SAFETY: the caller guarantees the CPU features and `part` within `ROW`. The lines of each
+    // component follow those of the one before.
+    unsafe {
+        let mut value = [W::splat(0.0); COMPONENTS];
+        for property in Property::ALL {
+            for component in property.range() {
+                value[component] = if rests(resting, property) {
+                    W::splat(joint.rest[component])
+                } else {
+                    W::load(rows.add(component * LOCAL))
+                };
             }
         }
-    }
-
-    /// Computes the matrix of the local pose, by rows.
-    ///
-    /// # Safety
-    /// As for [`compose_block`].
-    #[inline(always)]
-    unsafe fn matrix<W: Wide, const ROW: usize>(&self) -> [[W; 4]; 3] {
-        // SAFETY: the caller has the same contract as `value` and `turned`.
-        unsafe {
-            let turn = rests(self.resting, Property::Rotation);
-            let q = [
-                self.value::<W, ROW>(turn, 0),
-                self.value::<W, ROW>(turn, 1),
-                self.value::<W, ROW>(turn, 2),
-                self.value::<W, ROW>(turn, 3),
-            ];
-            let offset = rests(self.resting, Property::Translation);
-            let t = [
-                self.value::<W, ROW>(offset, 4),
-                self.value::<W, ROW>(offset, 5),
-                self.value::<W, ROW>(offset, 6),
-            ];
-            let mut axes: [[W; 3]; 3] = turned(q);
-            let size = rests(self.resting, Property::Scale);
-            if !(size && self.joint.unit) {
-                let s = [
-                    self.value::<W, ROW>(size, 7),
-                    self.value::<W, ROW>(size, 8),
-                    self.value::<W, ROW>(size, 9),
-                ];
-                for row in &mut axes {
-                    *row = [row[0].mul(s[0]), row[1].mul(s[1]), row[2].mul(s[2])];
-                }
+        let [x, y, z, w, tx, ty, tz, sx, sy, sz] = value;
+        let mut axes: [[W; 3]; 3] = turned([x, y, z, w]);
+        if !(rests(resting, Property::Scale) && joint.unit) {
+            for row in &mut axes {
+                *row = [row[0].mul(sx), row[1].mul(sy), row[2].mul(sz)];
             }
-            let [[a, b, c], [d, e, f], [g, h, i]] = axes;
-            [[a, b, c, t[0]], [d, e, f, t[1]], [g, h, i, t[2]]]
         }
+        let [[a, b, c], [d, e, f], [g, h, i]] = axes;
+        [[a, b, c, tx], [d, e, f, ty], [g, h, i, tz]]
     }
 }
 
@@ -161,11 +125,11 @@ pub(super) unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
 pub(super) unsafe fn rows<W: Wide, const ROW: usize>(from: *const f32) -> [[W; 4]; 3] {
     // SAFETY: the caller guarantees the CPU features and twelve rows, which contain rows 0 to 2.
     unsafe {
-        [
-            row::<W, ROW>(from, 0),
-            row::<W, ROW>(from, 1),
-            row::<W, ROW>(from, 2),
-        ]
+        let mut rows = [[W::splat(0.0); 4]; 3];
+        for (number, to) in rows.iter_mut().enumerate() {
+            *to = row::<W, ROW>(from, number);
+        }
+        rows
     }
 }
 
@@ -189,12 +153,11 @@ pub(super) unsafe fn row<W: Wide, const ROW: usize>(from: *const f32, number: us
 
 /// Computes `a × b`, both affine.
 #[inline(always)]
-fn product<W: Wide>(a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
-    [
-        product_row(a[0], b),
-        product_row(a[1], b),
-        product_row(a[2], b),
-    ]
+fn product<W: Wide>(mut a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
+    for row in &mut a {
+        *row = product_row(*row, b);
+    }
+    a
 }
 
 #[inline(always)]

@@ -1,11 +1,8 @@
 //! Reads a block of joints from a clip, with joints in the lanes.
 
 use super::group::Played;
-use crate::clip::{
-    Block, BlockKeys, COMPONENTS, Clip, Moment, Property, Track, animate_tracks, components, driven,
-};
-use crate::simd::{Eight, Row, WIDTH};
-use crate::skeleton::Transform;
+use crate::clip::{Block, BlockKeys, COMPONENTS, Clip, Moment, Property};
+use crate::simd::{Eight, Lanes, Row, WIDTH};
 
 /// Reads a property of a block's joints, between two keys. It has `N` components.
 ///
@@ -32,10 +29,7 @@ pub(super) unsafe fn fetch<L: Eight, const N: usize>(
             return even;
         }
         let mut rows = [Row::default(); N];
-        for (row, value) in rows.iter_mut().zip(even) {
-            let value: L = value;
-            value.store(row.0.as_mut_ptr());
-        }
+        store::<L, N>(even, &mut rows);
         patch(played, block, property, &mut rows);
         load(rows.as_ptr())
     }
@@ -53,15 +47,51 @@ pub(super) unsafe fn even<L: Eight, const N: usize>(
     info: &Block,
     property: Property,
 ) -> [L; N] {
-    // SAFETY: the caller guarantees the CPU features, block and moment. A property that is neither
-    // at rest nor moves has its rows among the constants: `push_block` and `folded` add them there,
-    // and `load_blocks` does so for a loaded clip.
+    let first = info.rows[property as usize] as usize;
+    // SAFETY:
+    // - A property that is neither at rest nor moves has its rows among the constants: `push_block`
+    //   and `folded` add them there, and `load_blocks` does so for a loaded clip.
+    // - If it moves, the `N` rows from `first` on are less than the rows of a frame: `push_block`
+    //   and `folded` number them consecutively, and `load_blocks` does so for a loaded clip.
+    //   `Packed::new` has as many columns, and `Clip::load` compares plain keys.
+    // - Both frames exist: the moment is from this clip's timing, and the keys have as many frames
+    //   as that (`fill_keys`, `Packed::new`; for a loaded clip, `load_plain` compares the
+    //   numbers). So each product is at most the length of the keys.
+    // - A row's window starts in its frame or at its end (`PackedRow::lay_out`). From there, `keys`
+    //   reads at most 20 bytes, and 32 bytes of padding follow the last frame.
+    // - The caller guarantees the CPU features.
     unsafe {
         if !info.moves(property) {
-            let first = info.rows[property as usize] as usize;
             return load(clip.constants.as_ptr().add(first));
         }
-        let [mut a, b]: [[L; N]; 2] = ends(clip, moment, info, property);
+        let [mut a, mut b] = [[L::splat(0.0); N]; 2];
+        let pairs = a.iter_mut().zip(&mut b).enumerate();
+        let (from, to) = (moment.from as usize, moment.to as usize);
+        match &clip.keys {
+            BlockKeys::Plain(keys, stride) => {
+                let keys = keys.as_ptr().add(first);
+                let (from, to) = (keys.add(from * stride), keys.add(to * stride));
+                for (row, (a, b)) in pairs {
+                    *a = L::load(from.add(row).cast());
+                    *b = L::load(to.add(row).cast());
+                }
+            }
+            BlockKeys::Packed(packed) => {
+                let rows = packed.rows.as_ptr().add(first);
+                let windows = packed.windows.as_ptr().add(first);
+                let bytes = packed.bytes.as_ptr();
+                let (from, to) = (
+                    bytes.add(from * packed.stride),
+                    bytes.add(to * packed.stride),
+                );
+                for (row, (a, b)) in pairs {
+                    let window = *windows.add(row) as usize;
+                    let row = &*rows.add(row);
+                    *a = row.keys(from.add(window));
+                    *b = row.keys(to.add(window));
+                }
+            }
+        }
         let mut u = L::splat(moment.u);
         if N == 4 {
             // A rotation: the same formula as in `Slerp::part`.
@@ -75,66 +105,6 @@ pub(super) unsafe fn even<L: Eight, const N: usize>(
             *a = b.sub(*a).mul_add(u, *a);
         }
         a
-    }
-}
-
-/// Reads a property's keys before and after the time.
-///
-/// # Safety
-/// As for [`even`]. The property moves in the block.
-#[inline(always)]
-unsafe fn ends<L: Eight, const N: usize>(
-    clip: &Clip,
-    moment: &Moment,
-    info: &Block,
-    property: Property,
-) -> [[L; N]; 2] {
-    let first = info.rows[property as usize] as usize;
-    // SAFETY:
-    // - The `N` rows from `first` on are less than the rows of a frame: `push_block` and `folded`
-    //   number them consecutively, and `load_blocks` does so for a loaded clip. `Packed::new` has
-    //   as many columns, and `check_rows` compares plain keys.
-    // - Both frames exist: the moment is from this clip's timing, and the keys have as many frames
-    //   as that (`fill_keys`, `Packed::new`; for a loaded clip, `load_plain` compares the
-    //   numbers). So each product is at most the length of the
-    //   keys.
-    // - A row's window starts in its frame or at its end (`PackedRow::lay_out`). From there, `keys`
-    //   reads at most 20 bytes, and 32 bytes of padding follow the last frame.
-    // - The caller guarantees the CPU features.
-    unsafe {
-        let zero = L::splat(0.0);
-        let [mut a, mut b] = [[zero; N]; 2];
-        let pairs = a.iter_mut().zip(&mut b).enumerate();
-        match &clip.keys {
-            BlockKeys::Plain(keys, stride) => {
-                let keys = keys.as_ptr().add(first);
-                let from = keys.add(moment.from as usize * stride);
-                let to = keys.add(moment.to as usize * stride);
-                for (row, (a, b)) in pairs {
-                    *a = L::load(from.add(row).cast());
-                    *b = L::load(to.add(row).cast());
-                }
-            }
-            BlockKeys::Packed(packed) => {
-                let rows = packed.rows.as_ptr().add(first);
-                let windows = packed.windows.as_ptr().add(first);
-                let from = packed
-                    .bytes
-                    .as_ptr()
-                    .add(moment.from as usize * packed.stride);
-                let to = packed
-                    .bytes
-                    .as_ptr()
-                    .add(moment.to as usize * packed.stride);
-                for (row, (a, b)) in pairs {
-                    let window = *windows.add(row) as usize;
-                    let row = &*rows.add(row);
-                    *a = row.keys(from.add(window));
-                    *b = row.keys(to.add(window));
-                }
-            }
-        }
-        [a, b]
     }
 }
 
@@ -154,23 +124,27 @@ pub(super) unsafe fn load<L: Eight, const N: usize>(from: *const Row) -> [L; N] 
     }
 }
 
+/// Stores values to as many rows.
+#[inline(always)]
+pub(super) fn store<L: Lanes, const N: usize>(values: [L; N], rows: &mut [Row]) {
+    for (value, row) in values.iter().zip(rows) {
+        // SAFETY: a row has as many numbers as eight lanes and is aligned to them.
+        unsafe { value.store(row.0.as_mut_ptr()) };
+    }
+}
+
 /// Overwrites the values that kept tracks drive with the values of their curves.
 #[cold]
 #[inline(never)]
 fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]) {
     let first = block * WIDTH;
-    let kept = played.clip.kept_of(first..first + WIDTH);
-    for track in kept
-        .iter()
-        .filter(|track: &&Track| driven(track) == property)
-    {
-        let joint = usize::from(track.joint);
-        let mut one = [Transform::IDENTITY];
-        let time_s = played.moment.time_s;
-        animate_tracks(std::slice::from_ref(track), time_s, joint, &mut one);
-        let values = components(&one[0]);
-        for (row, value) in rows.iter_mut().zip(&values[property.first()..]) {
-            row.0[joint - first] = *value;
+    for track in played.clip.kept_of(first..first + WIDTH) {
+        if track.values.property() != property {
+            continue;
+        }
+        let values = track.at(played.moment.time_s);
+        for (row, value) in rows.iter_mut().zip(&values[property.range()]) {
+            row.0[usize::from(track.joint) - first] = *value;
         }
     }
 }

@@ -56,14 +56,13 @@ pub(super) unsafe fn compose<W: Wide>(
         unsafe {
             let mut value = [W::splat(0.0); COMPONENTS];
             for property in Property::ALL {
-                let own = &mut value[property.first()..][..property.len()];
-                for (value, component) in own.iter_mut().zip(property.first()..) {
+                for component in property.range() {
                     let row = if rests(resting, property) {
                         rig.rest_rows.get_unchecked(block * COMPONENTS + component)
                     } else {
                         &scratch.sampled[component][instance]
                     };
-                    *value = W::load(row.0.as_ptr().add(half * W::WIDTH));
+                    value[component] = W::load(row.0.as_ptr().add(half * W::WIDTH));
                 }
             }
             let [x, y, z, w, tx, ty, tz, sx, sy, sz] = value;
@@ -145,30 +144,50 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(
 ) {
     let models: *mut f32 = scratch.model.as_mut_ptr().cast();
     for (list, first) in list.chunks(W::WIDTH).zip((first..).step_by(W::WIDTH)) {
+        let mut from = [models.cast_const(); 4];
+        for (entry, from) in list.iter().zip(&mut from) {
+            // SAFETY: the caller guarantees the matrices.
+            *from = unsafe { at(models, entry.slot, instance) };
+        }
         // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
-        unsafe {
-            let mut rows = [[W::splat(0.0); 4]; 3];
-            for (lane, entry) in list.iter().enumerate() {
-                for (number, row) in rows.iter_mut().enumerate() {
-                    let from = at(models, entry.slot, instance).add(number * 4);
-                    row[lane] = skinning_row(from, entry);
-                }
+        unsafe { write_four::<W, E>((list, first), from, to) };
+    }
+}
+
+/// Writes up to four entries in one format, starting with number `first`, to several outputs.
+///
+/// # Safety
+/// - The CPU has the instructions that `W` needs, which has four lanes.
+/// - `models` has the address of three rows of four numbers for each of the entries.
+/// - Each output is valid for writing the entries and aligned to 16 bytes.
+#[inline(always)]
+pub(super) unsafe fn write_four<W: Wide, E: LaneFormat>(
+    (list, first): (&[Entry], usize),
+    models: [*const f32; 4],
+    to: &[*mut u8],
+) {
+    // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
+    unsafe {
+        let mut rows = [[W::splat(0.0); 4]; 3];
+        for (lane, entry) in list.iter().enumerate() {
+            for (number, row) in rows.iter_mut().enumerate() {
+                row[lane] = skinning_row(models[lane].add(number * 4), entry);
             }
-            if const { !E::BY_ROWS } {
-                for row in &mut rows {
-                    *row = W::transposed(*row);
-                }
-                rows = entries::<W, E>(rows, live::<W>(list.len()));
-                for row in &mut rows {
-                    *row = W::transposed(*row);
-                }
+        }
+        if const { !E::BY_ROWS } {
+            for row in &mut rows {
+                *row = W::transposed(*row);
             }
-            for to in to {
-                let to: *mut f32 = to.add(first * size_of::<E>()).cast();
-                for lane in 0..list.len() {
-                    for (number, row) in rows.iter().take(E::ROWS).enumerate() {
-                        row[lane].store(to.add((lane * E::ROWS + number) * 4));
-                    }
+            rows = entries::<W, E>(rows, live::<W>(list.len()));
+            for row in &mut rows {
+                *row = W::transposed(*row);
+            }
+        }
+        for to in to {
+            let to: *mut f32 = to.add(first * size_of::<E>()).cast();
+            for lane in 0..list.len() {
+                for (number, row) in rows.iter().take(E::ROWS).enumerate() {
+                    row[lane].store(to.add((lane * E::ROWS + number) * 4));
                 }
             }
         }

@@ -80,6 +80,16 @@ pub(crate) struct Group<'a> {
 }
 
 impl Played<'_> {
+    /// Returns the flags of a block.
+    ///
+    /// # Safety
+    /// The clip has this block.
+    #[inline(always)]
+    pub(super) unsafe fn flags(&self, block: usize) -> u8 {
+        // SAFETY: the caller guarantees that the clip has this block.
+        unsafe { self.clip.blocks.get_unchecked(block) }.flags
+    }
+
     /// Returns true if both have the same pose and effect.
     fn equals(&self, other: &Self) -> bool {
         std::ptr::eq(self.clip, other.clip)
@@ -154,17 +164,11 @@ impl<'a> Distinct<'a> {
         let mut add = |clip: &Clip| {
             // SAFETY: the caller guarantees that the clips have this block.
             let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
-            all &= flags;
-            any |= flags;
+            (all, any) = (all & flags, any | flags);
         };
-        if self.count > 0 {
-            for clip in &self.clips[..self.count] {
-                add(clip);
-            }
-        } else {
-            for one in played {
-                add(one.clip);
-            }
+        match &self.clips[..self.count] {
+            [] => played.iter().for_each(|one| add(one.clip)),
+            clips => clips.iter().for_each(|clip| add(clip)),
         }
         (all, any)
     }
@@ -244,10 +248,12 @@ impl<'p, 'a> Planner<'p, 'a> {
     /// Finishes the instance and returns the range of its clips.
     #[inline(always)]
     pub(crate) fn finish(mut self) -> Instance {
+        let full = f64::from(FULL_WEIGHT);
         if self.layered {
             bound(&mut self.played[self.start..]);
-        } else {
-            self.normalize();
+        } else if self.sum < full || self.played.len() != self.start + 1 {
+            // The weight of a single clip makes no difference.
+            self.normalize(full);
         }
         Instance {
             start: self.start as u32,
@@ -258,17 +264,7 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Normalises the weights of one layer to a sum of 1. If they are less than the full weight,
     /// the rest pose fills the difference.
-    #[inline(always)]
-    fn normalize(&mut self) {
-        let full = f64::from(FULL_WEIGHT);
-        if self.sum >= full && self.played.len() == self.start + 1 {
-            // The weight of a single clip makes no difference.
-            return;
-        }
-        self.normalize_all(full);
-    }
-
-    fn normalize_all(&mut self, full: f64) {
+    fn normalize(&mut self, full: f64) {
         let by = 1.0 / self.sum.max(full);
         for one in &mut self.played[self.start..] {
             one.weight = (f64::from(one.weight) * by) as f32;

@@ -31,72 +31,39 @@ pub(crate) const fn group_size(unit: Unit) -> usize {
 /// - Each output pointer is valid for writing one element of the product per joint or palette
 ///   entry, and aligned to 16 bytes (for local poses, to their elements).
 pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller guarantees `unit` and the group. No register is wider than the group's
-    // rows.
+    let local = group.product == Product::Local;
+    // SAFETY: the caller guarantees `unit` with all that its level lists, and the group. No
+    // register is wider than the group's rows. A group that is not full uses narrower registers,
+    // so that few instances cost little.
     unsafe {
         match unit.level() {
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => run_avx512(rig, group, scratch),
+            SimdLevel::Avx512 => phase!(
+                Avx512All,
+                match group.count {
+                    _ if local => local_blocks::<Avx512All, Avx2>(rig, group, scratch),
+                    ..=4 => run_blocks::<Avx512All, Avx2, Sse2<true>, 16>(rig, group, scratch),
+                    5..=8 => run_blocks::<Avx512All, Avx2, Avx2, 16>(rig, group, scratch),
+                    _ => run_blocks::<Avx512All, Avx2, Avx512, 16>(rig, group, scratch),
+                }
+            ),
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => run_avx2(rig, group, scratch),
-            _ => run_baseline(rig, group, scratch),
-        }
-    }
-}
-
-/// Evaluates a group with AVX-512.
-///
-/// A group that is not full uses narrower registers, so that few instances cost little.
-///
-/// # Safety
-/// As for [`run`], and the CPU has everything that [`SimdLevel::Avx512`] lists.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller guarantees AVX-512 and all of AVX2, and the contract of `run`.
-    unsafe {
-        match group.count {
-            _ if group.product == Product::Local => {
-                local_blocks::<Avx512All, Avx2>(rig, group, scratch)
-            }
-            ..=4 => run_blocks::<Avx512All, Avx2, Sse2<true>, 16>(rig, group, scratch),
-            5..=8 => run_blocks::<Avx512All, Avx2, Avx2, 16>(rig, group, scratch),
-            _ => run_blocks::<Avx512All, Avx2, Avx512, 16>(rig, group, scratch),
-        }
-    }
-}
-
-/// Evaluates a group with AVX2.
-///
-/// # Safety
-/// As for [`run`], and the CPU has AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller guarantees AVX2, FMA and the contract of `run`.
-    unsafe {
-        match group.count {
-            _ if group.product == Product::Local => {
-                local_blocks::<Avx2Fma, Avx2>(rig, group, scratch)
-            }
-            ..=4 => run_blocks::<Avx2Fma, Avx2, Sse2<true>, 8>(rig, group, scratch),
-            _ => run_blocks::<Avx2Fma, Avx2, Avx2, 8>(rig, group, scratch),
-        }
-    }
-}
-
-/// Evaluates a group on any CPU.
-///
-/// # Safety
-/// As for [`run`].
-#[inline(never)]
-unsafe fn run_baseline(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: every CPU of the target has these registers. The caller guarantees the contract of
-    // `run`, so a group of this unit has at most eight instances.
-    unsafe {
-        match group.product {
-            Product::Local => local_blocks::<Baseline, BaselineEight>(rig, group, scratch),
-            _ => run_blocks::<Baseline, BaselineEight, BaselineFour, 8>(rig, group, scratch),
+            SimdLevel::Avx2 => phase!(
+                Avx2Fma,
+                match group.count {
+                    _ if local => local_blocks::<Avx2Fma, Avx2>(rig, group, scratch),
+                    ..=4 => run_blocks::<Avx2Fma, Avx2, Sse2<true>, 8>(rig, group, scratch),
+                    _ => run_blocks::<Avx2Fma, Avx2, Avx2, 8>(rig, group, scratch),
+                }
+            ),
+            _ => phase!(
+                Baseline,
+                if local {
+                    local_blocks::<Baseline, BaselineEight>(rig, group, scratch)
+                } else {
+                    run_blocks::<Baseline, BaselineEight, BaselineFour, 8>(rig, group, scratch)
+                }
+            ),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::fetch::{fetch, load};
 use super::group::{Played, rests};
-use super::quaternion::{dot, inverse_length};
+use super::quaternion::{dot, inverse_length, resized};
 use crate::clip::{COMPONENTS, Property};
 use crate::motion::FULL_WEIGHT;
 use crate::simd::{Eight, Row};
@@ -93,38 +93,43 @@ impl Layers<'_> {
     }
 }
 
-/// Splits the samples of the first layer from the rest.
-fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
-    let layer = played.first().map(|first| first.layer);
-    let count = played.iter().take_while(|one| Some(one.layer) == layer);
-    played.split_at(count.count())
-}
-
-/// Computes the rotations of a block's joints, normalised.
+/// Computes a property of a block's joints. Rotations, with `N` = 4, are normalised.
 ///
 /// # Safety
 /// The CPU has the instructions that `L` needs, and all clips and masks have this block.
 #[inline(always)]
-pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
+pub(super) unsafe fn blend<L: Eight, const N: usize>(
+    layers: &Layers<'_>,
+    property: Property,
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let mut now: [L; 4] = load(layers.rest(0));
-        if layers.rests(Property::Rotation) {
+        let mut now: [L; N] = load(layers.rest(property.first()));
+        if layers.rests(property) {
             return now;
         }
-        now = unit(now);
-        let mut left = layers.played;
-        while !left.is_empty() {
-            let (layer, others) = first_layer(left);
-            now = covered4(layers, layer, now);
-            for played in layer
-                .iter()
-                .filter(|one| layers.adds(one, Property::Rotation))
-            {
-                let turn = fetch::<L, 4>(played, layers.block, Property::Rotation);
-                now = turned(now, part(unit(turn), layers.weight(played)));
+        if N == 4 {
+            now = unit(now);
+        }
+        for layer in layers.played.chunk_by(|a, b| a.layer == b.layer) {
+            now = covered(layers, layer, property, now);
+            for played in layer.iter().filter(|one| layers.adds(one, property)) {
+                let change: [L; N] = fetch(played, layers.block, property);
+                let weight = layers.weight::<L>(played);
+                if N == 4 {
+                    now = turned(now, part(unit(change), weight));
+                    continue;
+                }
+                for (now, change) in now.iter_mut().zip(&change) {
+                    *now = match property {
+                        Property::Scale => {
+                            let one = L::splat(1.0);
+                            now.mul(change.sub(one).mul_add(weight, one))
+                        }
+                        _ => change.mul_add(weight, *now),
+                    };
+                }
             }
-            left = others;
         }
         now
     }
@@ -133,9 +138,14 @@ pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
 /// Blends a layer's clips that are not additive over the pose below.
 ///
 /// # Safety
-/// As for [`rotation`].
+/// As for [`blend`].
 #[inline(always)]
-unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [L; 4]) -> [L; 4] {
+unsafe fn covered<L: Eight, const N: usize>(
+    layers: &Layers<'_>,
+    layer: &[Played<'_>],
+    property: Property,
+    below: [L; N],
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let weighing = layers.weighing::<L>(layer);
@@ -147,9 +157,13 @@ unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [
             *component = component.mul(weighing.below);
         }
         for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch::<L, 4>(played, layers.block, Property::Rotation);
-            let weight = layers.weight::<L>(played).mul(inverse_length(next));
-            let weight = weight.flipped_by(dot(sum, next));
+            let next: [L; N] = fetch(played, layers.block, property);
+            let mut weight = layers.weight::<L>(played);
+            if N == 4 {
+                let next = resized(next);
+                weight = weight.mul(inverse_length(next));
+                weight = weight.flipped_by(dot(resized(sum), next));
+            }
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);
             }
@@ -158,7 +172,7 @@ unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [
         for component in &mut sum {
             *component = component.div(weighing.divisor);
         }
-        unit(sum)
+        if N == 4 { unit(sum) } else { sum }
     }
 }
 
@@ -167,9 +181,10 @@ unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [
 /// # Safety
 /// The CPU has the instructions that `L` needs.
 #[inline(always)]
-unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
+unsafe fn unit<L: Eight, const N: usize>(mut q: [L; N]) -> [L; N] {
+    let squared = dot(resized(q), resized(q));
     // SAFETY: the caller guarantees the CPU features.
-    let inverse = unsafe { L::splat(1.0) }.div(dot(q, q).sqrt());
+    let inverse = unsafe { L::splat(1.0) }.div(squared.sqrt());
     for component in &mut q {
         *component = component.mul(inverse);
     }
@@ -186,7 +201,8 @@ unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
 /// # Safety
 /// The CPU has the instructions that `L` needs.
 #[inline(always)]
-unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
+unsafe fn part<L: Eight, const N: usize>(rotation: [L; N], weight: L) -> [L; 4] {
+    let [x, y, z, w] = resized(rotation);
     // SAFETY: the caller guarantees the CPU features.
     unsafe {
         let one = L::splat(1.0);
@@ -200,7 +216,8 @@ unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
 
 /// The product of rotations: `b` is applied first, then `a`.
 #[inline(always)]
-fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
+fn turned<L: Eight, const N: usize>(a: [L; N], [bx, by, bz, bw]: [L; 4]) -> [L; N] {
+    let [ax, ay, az, aw] = resized(a);
     let x = ax.mul_add(bw, aw.mul(bx));
     let x = az.neg_mul_add(by, ay.mul_add(bz, x));
     let y = ay.mul_add(bw, aw.mul(by));
@@ -209,75 +226,5 @@ fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4
     let z = ay.neg_mul_add(bx, ax.mul_add(by, z));
     let w = ax.neg_mul_add(bx, aw.mul(bw));
     let w = az.neg_mul_add(bz, ay.neg_mul_add(by, w));
-    [x, y, z, w]
-}
-
-/// Computes the translations or scales of a block's joints.
-///
-/// # Safety
-/// As for [`rotation`].
-#[inline(always)]
-pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -> [L; 3] {
-    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
-    unsafe {
-        let mut now: [L; 3] = load(layers.rest(property.first()));
-        if layers.rests(property) {
-            return now;
-        }
-        let mut left = layers.played;
-        while !left.is_empty() {
-            let (layer, others) = first_layer(left);
-            now = covered3(layers, layer, property, now);
-            for played in layer.iter().filter(|one| layers.adds(one, property)) {
-                let change = fetch::<L, 3>(played, layers.block, property);
-                let weight = layers.weight::<L>(played);
-                for (now, change) in now.iter_mut().zip(&change) {
-                    *now = match property {
-                        Property::Scale => {
-                            let one = L::splat(1.0);
-                            now.mul(change.sub(one).mul_add(weight, one))
-                        }
-                        _ => change.mul_add(weight, *now),
-                    };
-                }
-            }
-            left = others;
-        }
-        now
-    }
-}
-
-/// Blends a layer's clips that are not additive over the pose below.
-///
-/// # Safety
-/// As for [`rotation`].
-#[inline(always)]
-unsafe fn covered3<L: Eight>(
-    layers: &Layers<'_>,
-    layer: &[Played<'_>],
-    property: Property,
-    below: [L; 3],
-) -> [L; 3] {
-    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
-    unsafe {
-        let weighing = layers.weighing::<L>(layer);
-        if !weighing.covers {
-            return below;
-        }
-        let mut sum = below;
-        for component in &mut sum {
-            *component = component.mul(weighing.below);
-        }
-        for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch::<L, 3>(played, layers.block, property);
-            let weight = layers.weight::<L>(played);
-            for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.mul_add(weight, *sum);
-            }
-        }
-        for component in &mut sum {
-            *component = component.div(weighing.divisor);
-        }
-        sum
-    }
+    resized([x, y, z, w])
 }

@@ -47,14 +47,9 @@ impl LaneFormat for DualQuat {
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
         // SAFETY: the caller guarantees the CPU features.
         unsafe {
-            let Split {
-                rotation,
-                translation,
-                degenerate,
-                ..
-            } = split(matrix);
-            let dual = half_product(translation, rotation);
-            ([rotation, dual, dual], degenerate)
+            let own = split(matrix);
+            let dual = half_product(own.translation, own.rotation);
+            ([own.rotation, dual, dual], own.degenerate)
         }
     }
 }
@@ -66,15 +61,11 @@ impl LaneFormat for DualQuatStretch {
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
         // SAFETY: the caller guarantees the CPU features.
         unsafe {
-            let Split {
-                rotation,
-                translation,
-                squares: [x, y, z],
-                degenerate,
-            } = split(matrix);
-            let dual = half_product(translation, rotation);
+            let own = split(matrix);
+            let dual = half_product(own.translation, own.rotation);
+            let [x, y, z] = own.squares;
             let stretch = [x.sqrt(), y.sqrt(), z.sqrt(), W::splat(0.0)];
-            ([rotation, dual, stretch], degenerate)
+            ([own.rotation, dual, stretch], own.degenerate)
         }
     }
 }
@@ -86,16 +77,12 @@ impl LaneFormat for QuatOffset {
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
         // SAFETY: the caller guarantees the CPU features.
         unsafe {
-            let Split {
-                rotation,
-                translation: [x, y, z],
-                squares,
-                degenerate,
-            } = split(matrix);
-            let sum = squares[0].sqrt().add(squares[1].sqrt());
-            let scale = sum.add(squares[2].sqrt()).div(W::splat(3.0));
+            let own = split(matrix);
+            let [x, y, z] = own.squares;
+            let scale = x.sqrt().add(y.sqrt()).add(z.sqrt()).div(W::splat(3.0));
+            let [x, y, z] = own.translation;
             let offset = [x, y, z, scale];
-            ([rotation, offset, offset], degenerate)
+            ([own.rotation, offset, offset], own.degenerate)
         }
     }
 }
@@ -181,7 +168,7 @@ unsafe fn quaternion<W: Wide>([x, y, z]: [[W; 3]; 3]) -> [W; 4] {
     let (xy, yx) = (x[1].add(y[0]), x[1].sub(y[0]));
     let (xz, zx) = (x[2].add(z[0]), z[0].sub(x[2]));
     let (yz, zy) = (y[2].add(z[1]), y[2].sub(z[1]));
-    let q = [
+    let mut q = [
         upper.choose(second.choose(zy, xz), second.choose(xy, four)),
         upper.choose(second.choose(zx, yz), second.choose(four, xy)),
         upper.choose(second.choose(yx, four), second.choose(yz, xz)),
@@ -190,12 +177,10 @@ unsafe fn quaternion<W: Wide>([x, y, z]: [[W; 3]; 3]) -> [W; 4] {
     let low = q[0].mul_add(q[0], q[1].mul(q[1]));
     let high = q[2].mul_add(q[2], q[3].mul(q[3]));
     let inverse = one.div(low.add(high).sqrt());
-    [
-        q[0].mul(inverse),
-        q[1].mul(inverse),
-        q[2].mul(inverse),
-        q[3].mul(inverse),
-    ]
+    for component in &mut q {
+        *component = component.mul(inverse);
+    }
+    q
 }
 
 /// Half the product of a pure quaternion and another: the dual part of a translation after a
@@ -275,32 +260,11 @@ fn repair<E: LaneFormat>([matrices, found]: &mut [[Line; 12]; 2], lanes: u32) {
     }
 }
 
-/// Computes the skinning matrices of an entry from the model matrices of its joint.
-///
-/// They are `model × inverse bind`.
+/// Computes row `number` of the skinning matrices of an entry: `model × inverse bind`.
 ///
 /// # Safety
-/// The CPU has the instructions that `W` needs, and `from` points to twelve rows of `ROW`
-/// instances.
-#[inline(always)]
-pub(super) unsafe fn skinning<W: Wide, const ROW: usize>(
-    from: *const f32,
-    entry: &Entry,
-) -> Rows<W> {
-    // SAFETY: `skinning_row` has the same contract.
-    unsafe {
-        [
-            skinning_row::<W, ROW>(from, entry, 0),
-            skinning_row::<W, ROW>(from, entry, 1),
-            skinning_row::<W, ROW>(from, entry, 2),
-        ]
-    }
-}
-
-/// Computes row `number` of [`skinning`].
-///
-/// # Safety
-/// As for [`skinning`].
+/// The CPU has the instructions that `W` needs, and `from` points to the model matrices of the
+/// entry's joint: twelve rows of `ROW` instances.
 #[inline(always)]
 pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
     from: *const f32,
@@ -315,19 +279,15 @@ pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
                 *value = W::splat(*number);
             }
         }
-        product_row(row::<W, ROW>(from, number), &bind)
+        let [a, b, c] = bind;
+        let [x, y, z, t] = row::<W, ROW>(from, number);
+        let mut out = [t; 4];
+        for (column, out) in out.iter_mut().enumerate() {
+            let first = x.mul(a[column]);
+            let two = y.mul_add(b[column], first);
+            *out = z.mul_add(c[column], two);
+        }
+        out[3] = out[3].add(t);
+        out
     }
-}
-
-/// Multiplies a row of an affine matrix by another matrix.
-#[inline(always)]
-pub(super) fn product_row<W: Wide>([x, y, z, t]: [W; 4], [a, b, c]: &Rows<W>) -> [W; 4] {
-    let mut out = [t; 4];
-    for (column, out) in out.iter_mut().enumerate() {
-        let first = x.mul(a[column]);
-        let two = y.mul_add(b[column], first);
-        *out = z.mul_add(c[column], two);
-    }
-    out[3] = out[3].add(t);
-    out
 }

@@ -3,7 +3,7 @@
 use super::group::{GROUP, Played};
 use super::rig::Rig;
 use crate::character::Character;
-use crate::clip::{Block, COMPONENTS, Clip, Property, WeightKeys, components};
+use crate::clip::{Block, COMPONENTS, Clip, Property, WeightKeys, row};
 use crate::error::{Result, expect_len};
 use crate::scratch_pool::ScratchPool;
 use crate::simd::{Row, SimdLevel, Unit, WIDTH};
@@ -65,17 +65,13 @@ impl BatchPoser {
     pub(crate) fn entries(&self) -> usize {
         self.rig.entries.len()
     }
-}
 
-impl BatchPoser {
     /// Returns the rest pose as a clip of a single frame. [`Clip::set_single`] changes its pose.
     pub(crate) fn single_clip(&self) -> Clip {
         let mut clip = self.rig.rest.clone();
         for (block, first) in clip.blocks.iter_mut().zip((0..).step_by(COMPONENTS)) {
-            *block = Block {
-                rows: Property::ALL.map(|property| first + property.first() as u32),
-                flags: 0,
-            };
+            let rows = Property::ALL.map(|property| first + property.first() as u32);
+            *block = Block { rows, flags: 0 };
         }
         clip.constants.clone_from(&self.rig.rest_rows);
         clip
@@ -87,11 +83,8 @@ impl Clip {
     pub(crate) fn set_single(&mut self, local: &[Transform]) {
         let rows = self.constants.chunks_exact_mut(COMPONENTS);
         for (rows, joints) in rows.zip(local.chunks(WIDTH)) {
-            for (lane, joint) in joints.iter().enumerate() {
-                for (row, value) in rows.iter_mut().zip(components(joint)) {
-                    let row: &mut Row = row;
-                    row.0[lane] = value;
-                }
+            for (component, to) in rows.iter_mut().enumerate() {
+                *to = row(component, joints.iter().copied());
             }
         }
     }

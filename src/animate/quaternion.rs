@@ -34,3 +34,14 @@ pub(super) fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
     let low = x.mul_add(b[0], y.mul(b[1]));
     low.add(z.mul_add(b[2], w.mul(b[3])))
 }
+
+/// An array of as many components as a rotation has, if `M` and `N` are four. Otherwise the result
+/// means nothing.
+#[inline(always)]
+pub(super) fn resized<L: Lanes, const M: usize, const N: usize>(values: [L; M]) -> [L; N] {
+    let mut all = [values[0]; N];
+    for (own, value) in all.iter_mut().zip(&values) {
+        *own = *value;
+    }
+    all
+}

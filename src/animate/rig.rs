@@ -81,8 +81,8 @@ fn slots(character: &Character) -> (Vec<u32>, usize) {
     let mut last: Vec<usize> = (0..joints.len()).map(|joint| joint / WIDTH).collect();
     for (index, joint) in joints.iter().enumerate() {
         if joint.parent_index() != NO_PARENT {
-            last[usize::from(joint.parent_index())] =
-                last[usize::from(joint.parent_index())].max(index / WIDTH);
+            let parent = &mut last[usize::from(joint.parent_index())];
+            *parent = (*parent).max(index / WIDTH);
         }
     }
     // Entries are written in order, so each waits for those before it.

@@ -6,7 +6,6 @@ use super::group::{
 use super::kernel;
 use super::poser::{BatchPoser, Scratch};
 use crate::scratch_pool::Lent;
-use crate::simd::Unit;
 use crate::threads::Threads;
 use std::mem;
 
@@ -19,21 +18,15 @@ struct Job<'a, S> {
     source: &'a S,
     product: Product,
     starts: Starts<'a>,
+    /// Most instances in a group.
+    size: usize,
 }
 
 impl<S: PlanSource> Job<'_, S> {
-    fn unit(&self) -> Unit {
-        self.poser.unit
-    }
-
-    fn groups(&self) -> usize {
-        self.source.len().div_ceil(kernel::group_size(self.unit()))
-    }
-
     /// The number of instances in a group.
     fn count(&self, number: usize) -> usize {
-        let size = kernel::group_size(self.unit());
-        size.min(self.source.len() - number * size)
+        let first = number * self.size;
+        self.size.min(self.source.len() - first)
     }
 
     /// The instance in a lane of a group.
@@ -43,7 +36,7 @@ impl<S: PlanSource> Job<'_, S> {
     /// same offset, so that whole lines can be stored.
     #[inline]
     fn instance(&self, number: usize, lane: usize) -> usize {
-        let size = kernel::group_size(self.unit());
+        let size = self.size;
         let four = number / 4 * 4 * size;
         match self.starts {
             Starts::Even(_, bytes)
@@ -106,7 +99,7 @@ impl<S: PlanSource> Job<'_, S> {
         // the contract of `PlanSource`, and `BatchPoser::new` gave each mask as many blocks as the
         // rig. `ScratchPool::lend` lends scratch of the rig. The caller guarantees the
         // output.
-        unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
+        unsafe { kernel::run(self.poser.unit, &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);
     }
 }
@@ -144,14 +137,15 @@ impl BatchPoser {
             source,
             product,
             starts,
+            size: kernel::group_size(self.unit),
         };
         if !matches!(threads, Threads::One) {
             self.reserve(threads.count(), samples);
         }
         threads.for_each_init(
-            job.groups(),
+            source.len().div_ceil(job.size),
             || self.lend(samples),
-            // SAFETY: `number` is less than `groups`, and the caller guarantees source and outputs.
+            // SAFETY: `number` is that of a group, and the caller guarantees source and outputs.
             // `Job::instance` gives each instance to one group, and each group is evaluated once,
             // so no two threads write to the same output.
             |scratch, number| unsafe { job.run(number, scratch) },

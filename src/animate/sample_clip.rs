@@ -1,16 +1,15 @@
 //! Samples one clip into local poses, with joints in the lanes.
 
-use super::fetch::even;
+use super::fetch::{even, store};
 use super::poser::BatchPoser;
 use super::quaternion::dot;
-use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks};
+use crate::clip::{COMPONENTS, Clip, Moment, Property, animate_tracks, transform};
 use crate::error::{Result, expect_len};
 use crate::id::Id;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, SimdLevel};
-use crate::simd::{BaselineEight, Eight, Lanes, Row, Unit, WIDTH};
+use crate::simd::{Avx2, Avx2Fma, SimdLevel, phase};
+use crate::simd::{BaselineEight, Eight, Row, Unit, WIDTH};
 use crate::skeleton::{Joint, Transform};
-use glam::{Quat, Vec3};
 
 impl Clip {
     /// Samples the local pose at `time_s` into `local`, one transform per joint.
@@ -56,7 +55,9 @@ impl Clip {
         unsafe {
             match unit.level() {
                 #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx512 | SimdLevel::Avx2 => joints_avx2(self, &moment, first, local),
+                SimdLevel::Avx512 | SimdLevel::Avx2 => {
+                    phase!(Avx2Fma, joints::<Avx2>(self, &moment, first, local));
+                }
                 _ => joints::<BaselineEight>(self, &moment, first, local),
             }
         }
@@ -70,17 +71,6 @@ impl BatchPoser {
     pub(crate) fn sample_joint(&self, clip: &Clip, joint: Id<Joint>, time_s: f64) -> Transform {
         clip.sample_one(self.unit, joint, time_s)
     }
-}
-
-/// Samples joints with AVX2.
-///
-/// # Safety
-/// As for [`joints`], and the CPU has AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn joints_avx2(clip: &Clip, moment: &Moment, first: usize, local: &mut [Transform]) {
-    // SAFETY: the caller guarantees AVX2, FMA and the contract of `joints`.
-    unsafe { joints::<Avx2>(clip, moment, first, local) }
 }
 
 /// Samples consecutive joints from the uniform keys, block by block.
@@ -109,37 +99,29 @@ unsafe fn joints<L: Eight>(
                 for component in &mut q {
                     *component = component.mul(inverse);
                 }
-                put(q, &mut rows, Property::Rotation);
+                store(q, &mut rows[Property::Rotation.range()]);
             }
             for property in [Property::Translation, Property::Scale] {
                 if !info.rests(property) {
                     let vector: [L; 3] = even(clip, moment, info, property);
-                    put(vector, &mut rows, property);
+                    store(vector, &mut rows[property.range()]);
                 }
             }
             info
         };
         for (number, to) in now.iter_mut().enumerate() {
-            let value = |component: usize| rows[component].0[lane + number];
             *to = clip.at_rest(joint + number);
+            let own = transform(rows.map(|row| row.0[lane + number]));
             if !info.rests(Property::Rotation) {
-                to.rotation = Quat::from_xyzw(value(0), value(1), value(2), value(3));
+                to.rotation = own.rotation;
             }
             if !info.rests(Property::Translation) {
-                to.translation = Vec3::new(value(4), value(5), value(6));
+                to.translation = own.translation;
             }
             if !info.rests(Property::Scale) {
-                to.scale = Vec3::new(value(7), value(8), value(9));
+                to.scale = own.scale;
             }
         }
         (joint, local) = (joint + now.len(), later);
-    }
-}
-
-#[inline(always)]
-fn put<L: Lanes, const N: usize>(values: [L; N], rows: &mut [Row], property: Property) {
-    for (value, row) in values.iter().zip(&mut rows[property.first()..]) {
-        // SAFETY: a row has as many numbers as eight lanes and is aligned to them.
-        unsafe { value.store(row.0.as_mut_ptr()) };
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compose::at;
 use super::group::{Group, Product};
-use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
+use super::palette_lanes::{LaneFormat, Rows, entries, skinning_row};
 use super::poser::Scratch;
 use super::rig::Entry;
 use crate::palette::{Mat3x4, with_entry};
@@ -15,13 +15,12 @@ use crate::simd::{Instructions, Wide, phase};
 #[inline(always)]
 pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
     group: &Group<'_>,
-    (list, first): (&[Entry], usize),
+    list: List<'_>,
     scratch: &Scratch,
 ) {
     let Product::Palette(format) = group.product else {
         return;
     };
-    let list = (list, first);
     // SAFETY: `write_as` has the same contract.
     unsafe { with_entry!(format, E => write_as::<K, W, E, ROW>(group, list, scratch)) }
 }
@@ -33,7 +32,7 @@ pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
 #[inline(always)]
 unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
     group: &Group<'_>,
-    (list, first): (&[Entry], usize),
+    list: List<'_>,
     scratch: &Scratch,
 ) {
     for start in (0..group.count).step_by(W::WIDTH) {
@@ -45,14 +44,14 @@ unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
         };
         // SAFETY: the functions called have the same contract.
         unsafe {
-            if const { W::ROWS_AT_ONCE == 4 && E::BY_ROWS } {
-                phase!(K, chunk.lines::<W, ROW>((list, first), group.phase));
+            if const { W::ROWS_AT_ONCE == 4 && !E::BY_ROWS } {
+                phase!(K, chunk.fours::<K, W, E, ROW>(list, group.phase));
             } else if const { W::ROWS_AT_ONCE == 4 } {
-                phase!(K, chunk.fours::<K, W, E, ROW>((list, first), group.phase));
+                phase!(K, chunk.rows::<W, ROW, 4>(list, group.phase));
             } else if const { W::ROWS_AT_ONCE == 2 && E::BY_ROWS } {
-                phase!(K, chunk.pairs::<W, ROW>((list, first), group.phase));
+                phase!(K, chunk.rows::<W, ROW, 2>(list, group.phase));
             } else {
-                phase!(K, chunk.each::<W, E, ROW>((list, first)));
+                phase!(K, chunk.each::<W, E, ROW>(list));
             }
         }
     }
@@ -90,8 +89,11 @@ impl Chunk {
     unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
         // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
-            let from = at::<ROW>(self.models, entry.slot, self.start);
-            entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
+            let mut matrix = [[W::splat(0.0); 4]; 3];
+            for (number, row) in matrix.iter_mut().enumerate() {
+                *row = self.row::<W, ROW>(entry, number);
+            }
+            entries::<W, E>(matrix, self.live)
         }
     }
 
@@ -109,38 +111,18 @@ impl Chunk {
         }
     }
 
-    /// Writes matrices, two rows per store: more do not fit into sixteen registers.
+    /// Writes matrices, `AT_ONCE` rows per store: two, because more do not fit into sixteen
+    /// registers, or four, which are whole lines, except for the first and the last rows.
     ///
-    /// If all outputs start at offset `phase` into a line, no store straddles two lines.
+    /// If all outputs start at offset `phase` into a line, no store straddles two lines. If they
+    /// start at different offsets, most do. On an Intel Xeon (Sapphire Rapids), four rows per store
+    /// still take 0.9 times as long as a store per row then.
     #[inline(always)]
-    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
-        let start = first * size_of::<Mat3x4>();
-        let (mut row, end) = (0, 3 * list.len());
-        while row < end {
-            let offset = start + row * ROW_BYTES;
-            // SAFETY: the caller guarantees the outputs. Rows below `end` belong to entries of the
-            // list.
-            unsafe {
-                let one = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
-                if !(phase + offset).is_multiple_of(2 * ROW_BYTES) || row + 2 > end {
-                    W::write4(one, self.to, offset);
-                    row += 1;
-                    continue;
-                }
-                let two = row + 1;
-                let two = self.row::<W, ROW>(list.get_unchecked(two / 3), two % 3);
-                W::write8([one, two], self.to, offset);
-                row += 2;
-            }
-        }
-    }
-
-    /// Writes matrices, four rows per store: whole lines, except for the first and the last rows.
-    ///
-    /// If outputs start at different offsets into a line, most stores straddle two lines. On an
-    /// Intel Xeon (Sapphire Rapids), that still takes 0.9 times as long as a store per row.
-    #[inline(always)]
-    unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+    unsafe fn rows<W: Wide, const ROW: usize, const AT_ONCE: usize>(
+        &self,
+        (list, first): List<'_>,
+        phase: usize,
+    ) {
         let start = first * size_of::<Mat3x4>();
         let (mut row, end) = (0, 3 * list.len());
         while row < end {
@@ -151,20 +133,22 @@ impl Chunk {
                 let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
                 let (entry, number) = of(row);
                 let one = self.row::<W, ROW>(entry, number);
-                if !(phase + offset).is_multiple_of(LINE_BYTES) || row + 4 > end {
+                if !(phase + offset).is_multiple_of(AT_ONCE * ROW_BYTES) || row + AT_ONCE > end {
                     W::write4(one, self.to, offset);
                     row += 1;
                     continue;
                 }
-                let [two, three, four] = [of(row + 1), of(row + 2), of(row + 3)];
-                let rows = [
-                    one,
-                    self.row::<W, ROW>(two.0, two.1),
-                    self.row::<W, ROW>(three.0, three.1),
-                    self.row::<W, ROW>(four.0, four.1),
-                ];
-                W::write16(rows, self.to, offset);
-                row += 4;
+                let (entry, number) = of(row + 1);
+                let two = self.row::<W, ROW>(entry, number);
+                if AT_ONCE == 4 {
+                    let [three, four] = [of(row + 2), of(row + 3)];
+                    let three = self.row::<W, ROW>(three.0, three.1);
+                    let four = self.row::<W, ROW>(four.0, four.1);
+                    W::write16([one, two, three, four], self.to, offset);
+                } else {
+                    W::write8([one, two], self.to, offset);
+                }
+                row += AT_ONCE;
             }
         }
     }

@@ -78,10 +78,10 @@ impl ScaleRanges {
     /// Extends the ranges by the scales of these clips, which drive only joints of the skeleton.
     pub(crate) fn add(&mut self, clips: &[CurveClip]) {
         for track in clips.iter().flat_map(CurveClip::tracks) {
-            if let TrackValues::Scale(keys) = &track.values
+            if matches!(track.values, TrackValues::Scale(_))
                 && let Some(range) = self.joints.get_mut(usize::from(track.joint))
             {
-                range.hull = range.hull.with_keys(keys);
+                range.hull = range.hull.with_track(&track.values);
                 range.driven = true;
             }
         }

@@ -1,11 +1,12 @@
 //! Additive clips and poses: differences from a reference pose.
 
-use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+use super::curve::CurveClip;
 use super::curve_sample::weight_range;
+use super::track::{Keys, Track, TrackValues, WeightTrack};
 use crate::error::{Error, Result};
 use crate::mesh::Model;
 use crate::skeleton::Transform;
-use glam::{DQuat, DVec3, Quat, Vec3};
+use glam::Vec3;
 
 /// The pose that the motion or the differences of a clip are measured from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,15 +57,28 @@ pub(crate) fn difference_curves(
         let Some(own) = pose.get(joint) else {
             return Err(Error::not_found("joint", joint, pose.len()));
         };
-        let origin = Origin::new(own, joint, matches!(track.values, TrackValues::Scale(_)))?;
+        let fault = |why| Err(Error::invalid("reference", why).at("joint", joint));
+        let (moved, scaled) = (own.translation.as_dvec3(), own.scale.as_dvec3());
+        let turned = own.rotation.as_dquat();
+        let length = turned.length();
+        if !(own.is_finite() && length > 0.0) {
+            return fault("is not finite, or has a rotation of length 0");
+        }
+        let back = (turned / length).conjugate();
+        // Rounded from differences in `f64`.
         let values = match &track.values {
             TrackValues::Translation(keys) => {
-                TrackValues::Translation(shifted(keys, |v| origin.translation(v)))
+                TrackValues::Translation(mapped(keys, false, |v| (v.as_dvec3() - moved).as_vec3()))
             }
             TrackValues::Rotation(keys) => {
-                TrackValues::Rotation(mapped(keys, |q| origin.rotation(q)))
+                TrackValues::Rotation(mapped(keys, true, |q| (back * q.as_dquat()).as_quat()))
             }
-            TrackValues::Scale(keys) => TrackValues::Scale(mapped(keys, |v| origin.scale(v))),
+            TrackValues::Scale(_) if own.scale.cmpeq(Vec3::ZERO).any() => {
+                return fault("has a scale of 0");
+            }
+            TrackValues::Scale(keys) => {
+                TrackValues::Scale(mapped(keys, true, |v| (v.as_dvec3() / scaled).as_vec3()))
+            }
         };
         Ok(Track {
             joint: track.joint,
@@ -88,10 +102,8 @@ fn weight_curves(
     let rest = model.morph_weights.iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
     // Tracks are sorted and do not overlap, so if the last track's weights exist, all do.
-    let end = raw
-        .weight_tracks()
-        .last()
-        .map_or(0, |last| weight_range(last).end);
+    let last = raw.weight_tracks().last();
+    let end = last.map_or(0, |last| weight_range(last).end);
     if end > weights.len() {
         return Err(Error::not_found("morph weight", end - 1, weights.len()));
     }
@@ -101,9 +113,9 @@ fn weight_curves(
     let mut tracks = raw.weight_tracks().to_vec();
     for track in &mut tracks {
         let own = &weights[weight_range(track)];
-        let (first, step) = values_of(track.keys.interpolation);
+        let by = track.keys.interpolation;
         let rows = track.keys.values.chunks_exact_mut(own.len());
-        for row in rows.skip(first).step_by(step) {
+        for row in rows.skip(by.value_index()).step_by(by.values_per_key()) {
             for (value, reference) in row.iter_mut().zip(own) {
                 *value -= reference;
             }
@@ -112,76 +124,18 @@ fn weight_curves(
     Ok(tracks)
 }
 
-/// Index of the first value in a track, and the step from one value to the next.
-fn values_of(interpolation: Interpolation) -> (usize, usize) {
-    match interpolation {
-        Interpolation::CubicSpline => (1, 3),
-        Interpolation::Step | Interpolation::Linear => (0, 1),
-    }
-}
-
-/// The reference transform of one joint in `f64`, from which differences are rounded.
-struct Origin {
-    translation: DVec3,
-    rotation: DQuat,
-    scale: DVec3,
-}
-
-impl Origin {
-    /// Fails if no difference from it exists. A scale of 0 matters only if `scales` is true.
-    fn new(reference: &Transform, joint: usize, scales: bool) -> Result<Self> {
-        let Transform {
-            translation,
-            rotation,
-            scale,
-        } = reference;
-        let length = rotation.as_dquat().length();
-        if !(reference.is_finite() && length > 0.0) {
-            let why = "is not finite, or has a rotation of length 0";
-            return Err(at_joint(joint, "reference", why));
-        }
-        if scales && scale.cmpeq(Vec3::ZERO).any() {
-            return Err(at_joint(joint, "reference", "has a scale of 0"));
-        }
-        Ok(Self {
-            translation: translation.as_dvec3(),
-            rotation: rotation.as_dquat() / length,
-            scale: scale.as_dvec3(),
-        })
-    }
-
-    fn translation(&self, value: Vec3) -> Vec3 {
-        (value.as_dvec3() - self.translation).as_vec3()
-    }
-
-    fn rotation(&self, value: Quat) -> Quat {
-        (self.rotation.conjugate() * value.as_dquat()).as_quat()
-    }
-
-    fn scale(&self, value: Vec3) -> Vec3 {
-        (value.as_dvec3() / self.scale).as_vec3()
-    }
-}
-
-fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
-    Error::invalid(what, why).at("joint", joint)
-}
-
-/// Returns the keys with `map` applied to values and tangents.
-fn mapped<T: Copy>(keys: &Keys<T>, map: impl Fn(T) -> T) -> Keys<T> {
-    Keys {
-        times_s: keys.times_s.clone(),
-        values: keys.values.iter().map(|value| map(*value)).collect(),
-        interpolation: keys.interpolation,
-    }
-}
-
-/// Returns the keys with `shift` applied to values but not to tangents.
-fn shifted<T: Copy>(keys: &Keys<T>, shift: impl Fn(T) -> T) -> Keys<T> {
+/// Returns the keys with `map` applied to values, and to tangents if asked.
+fn mapped<T: Copy>(keys: &Keys<T>, tangents: bool, map: impl Fn(T) -> T) -> Keys<T> {
     let mut keys = keys.clone();
-    let (first, step) = values_of(keys.interpolation);
+    let (first, step) = match tangents {
+        true => (0, 1),
+        false => (
+            keys.interpolation.value_index(),
+            keys.interpolation.values_per_key(),
+        ),
+    };
     for value in keys.values.iter_mut().skip(first).step_by(step) {
-        *value = shift(*value);
+        *value = map(*value);
     }
     keys
 }

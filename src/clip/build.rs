@@ -2,22 +2,23 @@
 
 use super::additive::Base;
 use super::build_weights;
-use super::curve::{CurveClip, Interpolation, Track, TrackValues};
-use super::frames::{Made, driven, make};
+use super::components::{COMPONENTS, Property};
+use super::curve::CurveClip;
+use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
-use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, Property, VertexError};
-use super::probes::{Probes, VertexIndex};
+use super::packed::{BlockKeys, Clip, ClipOptions, ClipReport, VertexError};
+use super::probes::Probes;
 use super::rates::timings;
 use super::steps::search;
 use super::tested_times::Times;
 use super::timing::Timing;
+use super::track::{Interpolation, Keys, Track, TrackValues};
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::{Transform, rest_model_pose};
-use glam::{Quat, Vec3};
 
 /// Number of attempts to find the tracks to blame; after that, all are kept as curves.
 const ATTEMPTS: usize = 6;
@@ -45,160 +46,175 @@ impl Clip {
     /// Packs curves. With a `reference`, they are differences from this pose.
     pub(crate) fn pack(
         (model, probes): (&Model, &Probes),
-        curves: &CurveClip,
+        raw: &CurveClip,
         reference: Option<&[Transform]>,
         options: &ClipOptions,
     ) -> Result<Self> {
         let rest = model.skeleton.rest_pose();
         let base = reference.map_or(Base::Rest(&rest), Base::Reference);
-        clip((model, probes), curves, options, base)
+        if let Some(last) = raw.tracks().last() {
+            expect_index("joint", last.joint.into(), rest.len())?;
+        }
+        options.check()?;
+        let bound_m = options.error_m.unwrap_or(probes.error_m());
+        let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
+        let of_weights = if both { OF_WEIGHTS } else { 1.0 };
+        let weights = build_weights::weights(model, raw, of_weights * bound_m)?;
+        let moved_m = weights.moved.map_or(0.0, |moved| moved.error_m);
+        let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
+        let builder = Builder {
+            model,
+            raw,
+            base,
+            quantise: options.quantise,
+            measure: Measure::new((model, probes), raw, left_m, base),
+        };
+        Ok(with_weights(builder.joints(), weights))
     }
 }
 
-fn clip(
-    (model, probes): (&Model, &Probes),
-    raw: &CurveClip,
-    options: &ClipOptions,
-    base: Base<'_>,
-) -> Result<Clip> {
-    let skeleton = &model.skeleton;
-    if let Some(last) = raw.tracks().last() {
-        expect_index("joint", last.joint.into(), skeleton.len())?;
-    }
-    options.check()?;
-    let bound_m = options.error_m.unwrap_or(probes.error_m());
-    let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
-    let of_weights = if both { OF_WEIGHTS } else { 1.0 };
-    let weights = build_weights::weights(model, raw, of_weights * bound_m)?;
-    let moved_m = weights.moved.map_or(0.0, |moved| moved.error_m);
-    let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
-    let measure = Measure::new((model, probes), raw, left_m, base);
-    let clip = joints(model, raw, options, base, &measure);
-    Ok(with_weights(clip, weights))
+/// Builds a clip without its morph weights.
+struct Builder<'a> {
+    model: &'a Model,
+    raw: &'a CurveClip,
+    base: Base<'a>,
+    quantise: bool,
+    measure: Measure<'a>,
 }
 
-/// Builds the clip without its morph weights.
-fn joints(
-    model: &Model,
-    raw: &CurveClip,
-    options: &ClipOptions,
-    base: Base<'_>,
-    measure: &Measure<'_>,
-) -> Clip {
-    let skeleton = &model.skeleton;
-    let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
-    let made = |timing: &Timing, kept: &[bool]| {
-        let mut made = make(model, raw, base, timing.clone(), kept);
-        if options.quantise {
-            round_kept(&mut made.clip, model, measure.bound_m());
-        }
-        made
-    };
-    let timings = timings(raw, skeleton.len());
-    let mut best: Option<Clip> = None;
-    for timing in &timings {
-        let frames = |clip: &Clip| clip.timing.frames as f64;
-        if best
-            .as_ref()
-            .is_some_and(|best| timing.frames as f64 > frames(best) * LONGER)
-        {
-            break;
-        }
-        let sampled = |kept: &[bool]| made(timing, kept);
-        let Made { clip, least_cosine } = sampled(&kept);
-        if least_cosine < LEAST_COSINE {
-            continue;
-        }
-        let mut times = measure.times(&clip);
-        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
-        if let Some(worst) = worst {
-            let clip = stored(
-                (clip, worst),
-                &Sampled {
-                    raw,
-                    kept: &kept,
-                    clip: &|kept| sampled(kept).clip,
-                },
-                measure,
-                &mut times,
-                options.quantise,
-            );
-            let enough = worst.error_m <= ENOUGH * measure.bound_m();
-            if best
-                .as_ref()
-                .is_none_or(|best| clip.report.bytes < best.report.bytes)
-            {
+impl Builder<'_> {
+    fn joints(&self) -> Clip {
+        let (raw, measure) = (self.raw, &self.measure);
+        let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
+        let timings = timings(raw, self.model.skeleton.len());
+        let mut best: Option<Clip> = None;
+        for timing in &timings {
+            let longer = |best: &Clip| timing.frames as f64 > best.timing.frames as f64 * LONGER;
+            if best.as_ref().is_some_and(longer) {
+                break;
+            }
+            let Made { clip, least_cosine } = self.sampled(timing, &kept);
+            if least_cosine < LEAST_COSINE {
+                continue;
+            }
+            let times = measure.times(&clip);
+            let Some(worst) = measure.within(&Unpacked::new(&clip, self.base), &times) else {
+                continue;
+            };
+            let clip = self.stored((clip, worst), timing, &kept, &times);
+            let smaller = |best: &Clip| clip.report.bytes < best.report.bytes;
+            if best.as_ref().is_none_or(smaller) {
                 best = Some(clip);
             }
-            if enough || !options.quantise {
+            if worst.error_m <= ENOUGH * measure.bound_m || !self.quantise {
                 break;
             }
         }
-    }
-    if let Some(best) = best {
-        return best;
-    }
-    let most = timings.last().cloned().unwrap_or(Timing::single(raw));
-    for _ in 0..ATTEMPTS {
-        let sampled = |kept: &[bool]| made(&most, kept).clip;
-        let clip = sampled(&kept);
-        let (worst, blamed) = measure.blame(&clip);
-        if blamed.is_empty() {
-            let mut times = measure.times(&clip);
-            return stored(
-                (clip, worst),
-                &Sampled {
-                    raw,
-                    kept: &kept,
-                    clip: &sampled,
-                },
-                measure,
-                &mut times,
-                options.quantise,
-            );
+        if let Some(best) = best {
+            return best;
         }
-        keep(raw, &blamed, &mut kept);
+        let most = timings
+            .last()
+            .cloned()
+            .unwrap_or(Timing::single(raw.start_s(), raw.duration_s()));
+        for _ in 0..ATTEMPTS {
+            let clip = self.sampled(&most, &kept).clip;
+            let (worst, blamed) = measure.blame(&clip);
+            if blamed.is_empty() {
+                let times = measure.times(&clip);
+                return self.stored((clip, worst), &most, &kept, &times);
+            }
+            keep(raw, &blamed, &mut kept);
+        }
+        kept.fill(true);
+        let clip = make(
+            self.model,
+            raw,
+            self.base,
+            Timing::single(raw.start_s(), raw.duration_s()),
+            &kept,
+        )
+        .clip;
+        let (worst, _) = measure.blame(&clip);
+        let times = measure.times(&clip);
+        self.with_vertex(clip, worst, &times)
     }
-    kept.fill(true);
-    let made = make(model, raw, base, Timing::single(raw), &kept).clip;
-    let (worst, _) = measure.blame(&made);
-    let mut times = measure.times(&made);
-    let worst = measure.with_vertex(worst, &Unpacked::new(&made, base), &mut times);
-    reported(made, &worst)
+
+    /// The clip with plain keys. `kept` has true for each track that is kept as a curve.
+    fn sampled(&self, timing: &Timing, kept: &[bool]) -> Made {
+        let mut made = make(self.model, self.raw, self.base, timing.clone(), kept);
+        if self.quantise {
+            round_kept(&mut made.clip, self.model, self.measure.bound_m);
+        }
+        made
+    }
+
+    /// Stores the clip as requested. Keys are packed if that is possible and saves space.
+    ///
+    /// Tracks of joints that no packing holds within the bound are kept as curves.
+    fn stored(
+        &self,
+        (plain, worst): (Clip, Worst),
+        timing: &Timing,
+        kept: &[bool],
+        times: &Times<'_>,
+    ) -> Clip {
+        let plain = reported(plain, &worst);
+        let mut kept = kept.to_vec();
+        let mut fewer: Option<Clip> = None;
+        for _ in 0..if self.quantise { ATTEMPTS } else { 0 } {
+            match search(fewer.as_ref().unwrap_or(&plain), &self.measure, times) {
+                Ok((packed, worst)) => {
+                    let packed = reported(packed, &worst);
+                    if packed.report.bytes < plain.report.bytes {
+                        return packed;
+                    }
+                    break;
+                }
+                Err(blamed) => {
+                    let before = kept.clone();
+                    keep(self.raw, &blamed, &mut kept);
+                    if kept == before {
+                        break;
+                    }
+                    fewer = Some(self.sampled(timing, &kept).clip);
+                }
+            }
+        }
+        self.with_vertex(plain, worst, times)
+    }
+
+    /// Reports the worst error, for which the worst vertex may have to be found.
+    fn with_vertex(&self, clip: Clip, worst: Worst, times: &Times<'_>) -> Clip {
+        let made = Unpacked::new(&clip, self.base);
+        let worst = self.measure.with_vertex(worst, &made, times);
+        reported(clip, &worst)
+    }
 }
 
 /// Adds the morph weights to the clip.
 fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     clip.mark_close_rotations();
     let sizes = made.weights.iter().map(WeightKeys::size);
-    let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
-    let driven = driven.sum::<usize>();
-    let of_joints = clip.report;
-    let moved = made.moved.map_or(0.0, |moved| moved.error_m);
-    // The sum of both errors, where the larger one is.
-    let by_weights = made.moved.filter(|moved| moved.error_m > of_joints.error_m);
-    let vertex_error = match (of_joints.vertex_error, made.moved) {
-        (Some(own), Some(moved)) if own.error_m >= moved.error_m => Some(own),
-        (own, moved) => moved.or(own),
-    };
-    let report = ClipReport {
-        error_m: of_joints.error_m + moved,
-        error_time_s: by_weights.map_or(of_joints.error_time_s, |moved| moved.time_s),
-        vertex_error: vertex_error.map(|error| VertexError {
-            error_m: of_joints.vertex_error.map_or(0.0, |own| own.error_m) + moved,
-            ..error
-        }),
-        memory_bytes: clip.report.memory_bytes + bytes,
-        raw_bytes: clip.report.raw_bytes + raw_bytes(&clip, driven),
-        weight_error: made.error,
-        ..clip.report
-    };
-    let mut clip = Clip {
-        weights: made.weights,
-        report,
-        ..clip
-    };
+    clip.report.memory_bytes += sizes.sum::<usize>();
+    clip.report.raw_bytes += raw_bytes(&clip, driven.sum());
+    clip.report.weight_error = made.error;
+    clip.weights = made.weights;
+    if let Some(moved) = made.moved {
+        let report = &mut clip.report;
+        // The sum of both errors, where the larger one is.
+        if moved.error_m > report.error_m {
+            report.error_time_s = moved.time_s;
+        }
+        report.error_m += moved.error_m;
+        let own = report.vertex_error;
+        let worst = own.filter(|own| own.error_m >= moved.error_m);
+        report.vertex_error = Some(VertexError {
+            error_m: own.map_or(0.0, |own| own.error_m) + moved.error_m,
+            ..worst.unwrap_or(moved)
+        });
+    }
     clip.report.bytes = saved_bytes(&clip);
     clip
 }
@@ -223,91 +239,33 @@ fn round_kept(clip: &mut Clip, model: &Model, bound_m: f32) {
     let rest = rest_model_pose(&model.skeleton);
     let size = model.rest_bounds.size().max_element();
     for track in &mut clip.kept {
-        let parent = rest.get(usize::from(
-            clip.rest[usize::from(track.joint)].parent_index(),
-        ));
-        let unit = match driven(track) {
+        let parent = clip.rest[usize::from(track.joint)].parent_index();
+        let parent = rest.get(usize::from(parent));
+        let (property, keys) = (track.values.property(), track.values.numbers());
+        let unit = match property {
             Property::Translation => parent.map_or(1.0, |parent| parent.matrix3.x_axis.length()),
             _ => size,
         };
         let grain = (OF_KEPT * bound_m / unit).log2().floor().exp2();
         // No value is so large that this is not finite.
-        let round = |value: f32| {
+        let round = |value: &f32| {
             let grain = f64::from(grain);
-            ((f64::from(value) / grain).round() * grain) as f32
+            ((f64::from(*value) / grain).round() * grain) as f32
         };
-        if !grain.is_normal() {
+        if !grain.is_normal() || keys.interpolation != Interpolation::Linear {
             continue;
         }
-        match &mut track.values {
-            TrackValues::Rotation(keys) if keys.interpolation == Interpolation::Linear => {
-                keys.values.iter_mut().for_each(|value| {
-                    *value = Quat::from_array(value.to_array().map(round));
-                });
-            }
-            TrackValues::Translation(keys) | TrackValues::Scale(keys)
-                if keys.interpolation == Interpolation::Linear =>
-            {
-                let values = keys.values.iter_mut();
-                values.for_each(|value| *value = Vec3::from_array(value.to_array().map(round)));
-            }
-            _ => {}
-        }
+        let keys = Keys {
+            times_s: keys.times_s.to_vec(),
+            values: keys.values.iter().map(round).collect(),
+            interpolation: keys.interpolation,
+        };
+        track.values = TrackValues::of_numbers(property, keys);
     }
-}
-
-/// The curves that a clip is sampled from.
-struct Sampled<'a> {
-    raw: &'a CurveClip,
-    /// For each track, true if it is kept as a curve.
-    kept: &'a [bool],
-    /// The clip, if these tracks are kept.
-    clip: &'a dyn Fn(&[bool]) -> Clip,
-}
-
-/// Stores the clip as requested. Keys are packed if that is possible and saves space.
-///
-/// Tracks of joints that no packing holds within the bound are kept as curves.
-fn stored(
-    (plain, worst): (Clip, Worst),
-    from: &Sampled<'_>,
-    measure: &Measure<'_>,
-    times: &mut Times,
-    quantise: bool,
-) -> Clip {
-    let plain = reported(plain, &worst);
-    let mut kept = from.kept.to_vec();
-    let mut fewer: Option<Clip> = None;
-    for _ in 0..if quantise { ATTEMPTS } else { 0 } {
-        match search(fewer.as_ref().unwrap_or(&plain), measure, times) {
-            Ok((packed, worst)) => {
-                let packed = reported(packed, &worst);
-                if packed.report.bytes < plain.report.bytes {
-                    return packed;
-                }
-                break;
-            }
-            Err(blamed) => {
-                let before = kept.clone();
-                keep(from.raw, &blamed, &mut kept);
-                if kept == before {
-                    break;
-                }
-                fewer = Some((from.clip)(&kept));
-            }
-        }
-    }
-    let worst = measure.with_vertex(worst, &Unpacked::new(&plain, measure.base()), times);
-    reported(plain, &worst)
 }
 
 fn reported(mut clip: Clip, worst: &Worst) -> Clip {
-    let keys = |track: &Track| size_of_val(track.values.times_s());
-    let values = |track: &Track| match &track.values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => size_of_val(&keys.values[..]),
-        TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
-    };
-    let kept = clip.kept.iter().map(|track| keys(track) + values(track));
+    let kept = clip.kept.iter().map(|track| track.values.numbers().size());
     let (quantised, moving) = match &clip.keys {
         BlockKeys::Plain(rows, _) => (false, size_of_val(&rows[..])),
         BlockKeys::Packed(packed) => (true, packed.size()),
@@ -329,15 +287,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         error_m: worst.error_m,
         error_joint: Id::new(worst.joint),
         error_time_s: worst.time_s,
-        vertex_error: worst.vertex.number.map(|number| {
-            let VertexIndex { primitive, vertex } = number;
-            VertexError {
-                error_m: worst.vertex.error_m,
-                primitive,
-                vertex,
-                time_s: worst.vertex.time_s,
-            }
-        }),
+        vertex_error: worst.vertex.error,
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,
     };
@@ -353,21 +303,14 @@ fn saved_bytes(clip: &Clip) -> usize {
 
 /// Returns true if a track jumps from value to value.
 fn steps(track: &Track) -> bool {
-    fn jumps<T: PartialEq>(keys: &super::curve::Keys<T>) -> bool {
-        keys.interpolation == Interpolation::Step
-            && keys.values.iter().any(|value| *value != keys.values[0])
-    }
-    match &track.values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => jumps(keys),
-        TrackValues::Rotation(keys) => jumps(keys),
-    }
+    track.values.is_step() && track.values.numbers().change(|a, b| a == b)
 }
 
 pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
     let joints = model.skeleton.joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
-    let timing = Timing::single(&none);
+    let timing = Timing::single(0.0, 0.0);
     let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;
     clip.mark_close_rotations();
     Ok(clip)

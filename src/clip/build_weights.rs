@@ -1,11 +1,15 @@
 //! Builds morph weights from curves: chooses the rate, the bits, and what is kept as curves.
 
-use super::curve::{CurveClip, Interpolation, WeightTrack};
+use super::curve::CurveClip;
 use super::curve_sample::{Playhead, sample_weights, weight_range};
+use super::keys::MAX_BITS;
 use super::packed::VertexError;
 use super::rates::timings_over;
+use super::stream::BitWriter;
+use super::tested_times::{between, own_times_s};
 use super::timing::Timing;
-use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use super::track::{Interpolation, WeightTrack};
+use super::weights::{Column, EvenWeights, PADDING, WeightKeys};
 use crate::error::{Result, expect_index};
 use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::rest_model_pose;
@@ -51,8 +55,9 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
     }
     let mut moving = vec![false; count];
     for track in raw.weight_tracks() {
-        for (moving, [min, max]) in moving[weight_range(track)].iter_mut().zip(ranges(track)) {
-            *moving = min < max;
+        let keys = track.numbers();
+        for (number, moving) in moving[weight_range(track)].iter_mut().enumerate() {
+            *moving = keys.change(|a, b| a[number] == b[number]);
         }
     }
     let reaches = reaches(model, &moving);
@@ -80,9 +85,7 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
 fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
     let scales = scales(model);
     let mut worst: Option<VertexError> = None;
-    for (number, primitive) in model.primitives.iter().enumerate() {
-        let entries = scales[model.palette_range(primitive)].iter();
-        let scale = entries.copied().fold(0.0, f32::max);
+    for (number, (primitive, scale)) in model.primitives.iter().zip(scales).enumerate() {
         // For each vertex: the distance, the largest part of it, and the time of that.
         let mut moves = vec![(0.0_f32, 0.0_f32, 0.0_f64); primitive.vertex_count()];
         let first = primitive.first_weight.index();
@@ -118,15 +121,11 @@ fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
 fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     let scales = scales(model);
     let mut reaches = vec![0.0_f32; moving.len()];
-    let mut moves = Vec::new();
-    for primitive in &model.primitives {
+    for (primitive, scale) in model.primitives.iter().zip(scales) {
         let first = primitive.first_weight.index();
         let targets = primitive.targets.iter().zip(first..);
         let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
-        let entries = scales[model.palette_range(primitive)].iter();
-        let scale = entries.copied().fold(0.0, f32::max);
-        moves.clear();
-        moves.resize(primitive.vertex_count(), 0.0_f32);
+        let mut moves = vec![0.0_f32; primitive.vertex_count()];
         for (target, _) in targets.clone() {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 moves[*vertex as usize] += delta.length() * scale;
@@ -140,7 +139,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     reaches
 }
 
-/// The largest factor by which each palette entry lengthens a vector in the rest pose.
+/// The largest factor by which a vertex of each primitive is moved further in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
     let models = rest_model_pose(&model.skeleton);
     let scale = |entry: &PaletteJoint| {
@@ -148,7 +147,11 @@ fn scales(model: &Model) -> Vec<f32> {
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
         axes.into_iter().fold(0.0, f32::max)
     };
-    model.palette.iter().map(scale).collect()
+    let primitives = model.primitives.iter().map(|primitive| {
+        let entries = &model.palette[model.palette_range(primitive)];
+        entries.iter().map(scale).fold(0.0, f32::max)
+    });
+    primitives.collect()
 }
 
 /// Packs a track at uniform times and returns the error of each weight. `None` if no rate follows
@@ -168,13 +171,7 @@ fn pack(
         .iter()
         .map(|reach| (bound_m / reach).clamp(LEAST_OFF, MOST_OFF))
         .collect();
-    let single = Timing {
-        start_s: times.first().copied()?.into(),
-        end_s: times.last().copied()?.into(),
-        frames: 1,
-        rate: 0.0,
-        offsets: Vec::new(),
-    };
+    let single = Timing::single(*times.first()?, *times.last()?);
     let timings = if moves {
         timings_over(&single, times, times.len(), size_of_val(reaches))
     } else {
@@ -184,24 +181,6 @@ fn pack(
         .iter()
         .flat_map(|timing| STEPS.map(|step| (timing, step)));
     tried.find_map(|(timing, step)| even(track, timing, &tolerances, step))
-}
-
-/// The minimum and maximum of each weight. For splines the tangents count too.
-fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
-    let count = track.count as usize;
-    let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; count];
-    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
-    for (row, values) in track.keys.values.chunks_exact(count).enumerate() {
-        for ([min, max], value) in ranges.iter_mut().zip(values) {
-            if !cubic || row % 3 == 1 {
-                (*min, *max) = (min.min(*value), max.max(*value));
-            } else if *value != 0.0 && track.keys.times_s.len() > 1 {
-                // The extent of the spline between keys is not known here.
-                *max = f32::INFINITY;
-            }
-        }
-    }
-    ranges
 }
 
 /// Returns the track with the frames of `timing` and its errors, if within tolerances.
@@ -224,23 +203,21 @@ fn even(
         bits += column.width;
         columns.push(column);
     }
-    let stride = bits.div_ceil(8) as usize;
-    let mut bytes = vec![0; stride * timing.frames + PADDING];
-    for (frame, values) in values.chunks_exact(count).enumerate() {
+    let mut bytes = Vec::new();
+    for values in values.chunks_exact(count) {
+        let mut frame = BitWriter::default();
         for (column, value) in columns.iter().zip(values) {
             let field = ((value - column.min) / column.scale + 0.5) as u32;
-            let field = field.min(((1_u64 << column.width) - 1) as u32) << (column.bit % 8);
-            let first = frame * stride + (column.bit / 8) as usize;
-            for (byte, bits) in bytes[first..].iter_mut().zip(field.to_le_bytes()) {
-                *byte |= bits;
-            }
+            frame.put(field.min((1 << column.width) - 1), column.width);
         }
+        bytes.append(&mut frame.finish());
     }
+    bytes.resize(bytes.len() + PADDING, 0);
     let even = EvenWeights {
         first_weight: track.first_weight,
         timing: timing.clone(),
         columns,
-        stride,
+        stride: bits.div_ceil(8) as usize,
         bytes,
     };
     let errors = errors(track, &even, tolerances)?;
@@ -277,31 +254,24 @@ fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Opt
 /// Returns the worst error of each weight if all are within their tolerances. Errors are measured
 /// at the keys, between keys of splines, and between frames.
 fn errors(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<Vec<Off>> {
-    let times = &track.keys.times_s;
-    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
-    let keys = times.iter().copied().map(f64::from);
-    let bows = times.windows(2).filter(|_| cubic).flat_map(|pair| {
-        let [from, to] = [pair[0], pair[1]].map(f64::from);
-        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
-    });
+    let keys = own_times_s(&track.numbers()).into_iter();
     let frames = (0..even.timing.frames - 1).flat_map(|frame| {
         let [from, to] = [frame, frame + 1].map(|frame| even.timing.time_s(frame));
-        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
+        between(from, to)
     });
     let mut exact = vec![0.0; tolerances.len()];
     let mut worst = vec![Off::default(); tolerances.len()];
-    let first = even.first_weight.index();
-    for time_s in keys.chain(bows).chain(frames) {
+    for time_s in keys.chain(frames) {
         sample(track, time_s, &mut exact);
         let mut beyond = false;
-        even.sample(time_s, &(0..usize::MAX), |weight, value| {
-            let off = (value - exact[weight - first]).abs();
-            let worst = &mut worst[weight - first];
+        even.sample(time_s, 0..exact.len(), |weight, value| {
+            let off = (value - exact[weight]).abs();
+            let worst = &mut worst[weight];
             if off > worst.error {
                 *worst = Off { error: off, time_s };
             }
             // NaN is never within the bound.
-            let bound = tolerances[weight - first];
+            let bound = tolerances[weight];
             beyond |= off > bound || off.is_nan();
         });
         if beyond {

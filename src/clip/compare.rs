@@ -3,8 +3,13 @@
 //! Loops here have no closures: a closure that is not inlined is not compiled for AVX2.
 
 use super::octet::{EIGHT, Matrices, Octet};
-use super::probes::{Cell, Probes, VertexIndex};
+use super::packed::VertexError;
+use super::probes::{Cell, Probes};
+use super::tested_times::Poses;
 use super::unpacked::{Moments, Unpacked};
+use crate::simd::Unit;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2Fma, SimdLevel, phase};
 use glam::{Affine3A, Vec3};
 
 /// A joint's worst error so far in each of eight lanes: its square, and the group where it was
@@ -31,24 +36,28 @@ pub(super) enum Detail {
 /// The vertex with the worst error so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct FarVertex {
-    pub(super) error_m: f32,
-    pub(super) number: Option<VertexIndex>,
+    /// `None` if no vertex was found to be off.
+    pub(super) error: Option<VertexError>,
     /// The joint that moves it most.
     pub(super) joint: u16,
-    pub(super) time_s: f64,
+}
+
+impl FarVertex {
+    pub(super) fn error_m(&self) -> f32 {
+        self.error.map_or(0.0, |error| error.error_m)
+    }
 }
 
 /// The inputs for comparing the poses at eight times.
 pub(super) struct Comparison<'a> {
     pub(super) made: &'a Unpacked<'a>,
-    pub(super) at: &'a Moments,
-    pub(super) exact: &'a [Matrices],
-    /// True if all exact poses are finite. Others are not an error of the clip.
-    pub(super) finite: bool,
+    /// The exact poses. Those that are not finite are not an error of the clip.
+    pub(super) exact: &'a Poses,
     pub(super) probes: &'a Probes,
     pub(super) detail: Detail,
     pub(super) number: u32,
     pub(super) times_s: &'a [f64; EIGHT],
+    /// The joints whose poses are computed, and those whose errors count.
     pub(super) which: [&'a [bool]; 2],
 }
 
@@ -58,50 +67,35 @@ pub(super) struct Found {
     pub(super) vertex: FarVertex,
 }
 
-impl Found {
-    pub(super) fn new(joints: usize) -> Self {
-        Self {
-            joints: vec![Far::default(); joints],
-            vertex: FarVertex::default(),
-        }
-    }
-}
-
 impl Comparison<'_> {
     /// Compares the poses. Returns the squares of the worst errors of the points, without those of
     /// vertices.
     ///
     /// Leaves the differences of the joints' matrices in `models`.
     pub(super) fn run(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the check above found AVX2 on this CPU.
-            return unsafe { self.run_avx2(models, found) };
+        match Unit::best().level() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Unit::best` found AVX2 on this CPU. No multiplication is fused with an
+            // addition unless it says so, so the bits are the same.
+            SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe {
+                phase!(Avx2Fma, self.run_any(models, found))
+            },
+            _ => self.run_any(models, found),
         }
-        self.run_any(models, found)
-    }
-
-    /// Runs the comparison compiled for AVX2.
-    ///
-    /// # Safety
-    /// The CPU has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run_avx2(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
-        self.run_any(models, found)
     }
 
     #[inline(always)]
     fn run_any(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
         let [wanted, counted] = self.which;
-        self.made.model_poses(self.at, wanted, models);
+        let at = Moments::new(self.made.timing(), self.times_s);
+        self.made.model_poses(&at, wanted, models);
         let mut most = Octet::default();
         let guides = self.detail == Detail::Guides;
         for joint in 0..models.len() {
             if !counted[joint] {
                 continue;
             }
-            let off = difference(&self.exact[joint], &models[joint], self.finite);
+            let off = difference(&self.exact.models[joint], &models[joint], self.exact.finite);
             // Most clips leave some joints exactly where they are.
             if is_zero(&off) {
                 models[joint] = off;
@@ -117,7 +111,10 @@ impl Comparison<'_> {
         }
         match self.detail {
             Detail::Guides => {}
-            Detail::Worst(above_m) => self.vertices(above_m, true, models, found),
+            Detail::Worst(above_m) => {
+                let above_m = above_m.max(found.vertex.error_m());
+                self.vertices(above_m, true, models, found);
+            }
             Detail::Vertices(above_m) => self.vertices(above_m, false, models, found),
         }
         most
@@ -158,13 +155,19 @@ impl Comparison<'_> {
     fn take_vertex(&self, joint: usize, vertex: u32, squared: Octet, found: &mut Found) -> f32 {
         found.joints[joint].take(squared, self.number);
         let worst = squared.greatest();
-        if worst.sqrt() > found.vertex.error_m {
+        if worst.sqrt() > found.vertex.error_m() {
             let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
+            let (primitive, number) = self.probes.vertex(vertex);
+            let influences = self.probes.influences(vertex).iter();
+            let strongest = influences.max_by(|a, b| a.weight.total_cmp(&b.weight));
             found.vertex = FarVertex {
-                error_m: worst.sqrt(),
-                number: Some(self.probes.vertex(vertex)),
-                joint: self.strongest(vertex),
-                time_s: self.times_s[lane],
+                error: Some(VertexError {
+                    error_m: worst.sqrt(),
+                    primitive,
+                    vertex: number,
+                    time_s: self.times_s[lane],
+                }),
+                joint: strongest.map_or(0, |influence| influence.joint),
             };
         }
         worst
@@ -184,12 +187,6 @@ impl Comparison<'_> {
             }
         }
         squared(sum)
-    }
-
-    fn strongest(&self, vertex: u32) -> u16 {
-        let influences = self.probes.influences(vertex).iter();
-        let strongest = influences.max_by(|a, b| a.weight.total_cmp(&b.weight));
-        strongest.map_or(0, |influence| influence.joint)
     }
 }
 
@@ -278,21 +275,17 @@ fn farthest_corner(off: &Matrices, cell: &Cell) -> Octet {
     most
 }
 
-/// Returns the largest distance between a joint's points, and the point. The distance is 0 if the
-/// file's own pose is not finite.
-pub(super) fn apart(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> (f32, Vec3) {
+/// Returns the point of a joint that is furthest off. If the file's own pose is not finite, no
+/// point is off.
+pub(super) fn farthest(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> Vec3 {
     let mut worst = (0.0, Vec3::ZERO);
     for point in points.iter().copied() {
         let want = exact.transform_point3(point);
         let error = (want - made.transform_point3(point)).length();
-        let error = match (want.is_finite(), error.is_nan()) {
-            (false, _) => 0.0,
-            (true, true) => f32::INFINITY,
-            (true, false) => error,
-        };
-        if error > worst.0 {
+        let error = if error.is_nan() { f32::INFINITY } else { error };
+        if want.is_finite() && error > worst.0 {
             worst = (error, point);
         }
     }
-    worst
+    worst.1
 }

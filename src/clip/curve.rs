@@ -1,107 +1,9 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
+use super::track::{Interpolation, Track, TrackValues, WeightTrack, align, check};
 use crate::error::{Error, Result, expect_index};
-use crate::id::Id;
-use crate::mesh::MorphWeight;
 use crate::order;
-use crate::skeleton::{Joint, Skeleton};
-use glam::{Quat, Vec3};
-
-/// Interpolation between the keys of a track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Interpolation {
-    /// Holds the value of a key until the next key.
-    Step,
-    /// Linear interpolation. Rotations use spherical interpolation on the shortest arc.
-    ///
-    /// The arc is that of glTF 2.0, appendix C.4: the next key is negated if the dot product of the
-    /// two quaternions is negative, however small it is. This decides the direction of keys half a
-    /// turn apart, whose dot product is 0 except for rounding. If it is exactly 0, they turn
-    /// right-handed about the axis of `key⁻¹ × next key`, `xyz`.
-    Linear,
-    /// Cubic Hermite spline with an in-tangent and an out-tangent per key.
-    CubicSpline,
-}
-
-impl Interpolation {
-    pub(crate) const fn values_per_key(self) -> usize {
-        match self {
-            Self::Step | Self::Linear => 1,
-            Self::CubicSpline => 3,
-        }
-    }
-}
-
-/// The keys of one track.
-///
-/// With [`Interpolation::CubicSpline`] each key has three values: in-tangent, value, out-tangent.
-/// Otherwise each key has one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Keys<T> {
-    /// Key times in seconds: at least one, finite, strictly increasing.
-    pub times_s: Vec<f32>,
-    /// Values: one or three per key.
-    pub values: Vec<T>,
-    /// Interpolation between keys.
-    pub interpolation: Interpolation,
-}
-
-/// The property that a track drives, with its keys.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TrackValues {
-    /// Translations in metres, in the parent's space.
-    Translation(Keys<Vec3>),
-    /// Rotations as unit quaternions. With linear interpolation, neighbouring keys are joined on
-    /// the shortest arc, see [`Interpolation::Linear`].
-    Rotation(Keys<Quat>),
-    /// Scales along the joint's own axes.
-    Scale(Keys<Vec3>),
-}
-
-impl TrackValues {
-    /// Key times in seconds.
-    #[must_use]
-    pub fn times_s(&self) -> &[f32] {
-        match self {
-            Self::Translation(keys) | Self::Scale(keys) => &keys.times_s,
-            Self::Rotation(keys) => &keys.times_s,
-        }
-    }
-
-    pub(crate) fn is_step(&self) -> bool {
-        let interpolation = match self {
-            Self::Translation(keys) | Self::Scale(keys) => keys.interpolation,
-            Self::Rotation(keys) => keys.interpolation,
-        };
-        interpolation == Interpolation::Step
-    }
-}
-
-/// One animated property of one joint.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Track {
-    /// The joint that the track drives.
-    pub joint: Id<Joint>,
-    /// The property and its keys.
-    pub values: TrackValues,
-}
-
-/// The animated weights of one mesh's morph targets.
-///
-/// They are consecutive weights of
-/// [`Character::morph_weights`](crate::character::Character::morph_weights).
-#[derive(Debug, Clone, PartialEq)]
-pub struct WeightTrack {
-    /// The first weight that the track drives.
-    pub first_weight: Id<MorphWeight>,
-    /// Number of weights that the track drives, at least 1.
-    pub count: u32,
-    /// Keys with `count` values each.
-    ///
-    /// With [`Interpolation::CubicSpline`] each key has three times as many: all in-tangents, then
-    /// all values, then all out-tangents.
-    pub keys: Keys<f32>,
-}
+use crate::skeleton::Skeleton;
 
 /// A clip as curves: the keyframes of a file, sampled exactly.
 ///
@@ -159,16 +61,14 @@ impl CurveClip {
         for track in &tracks {
             expect_index("joint", track.joint.into(), skeleton.len())?;
             match &track.values {
-                TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
-                    check(keys, |v: &Vec3| v.is_finite())?;
-                }
-                TrackValues::Rotation(keys) => check(keys, |q: &Quat| q.is_finite())?,
+                TrackValues::Translation(keys) | TrackValues::Scale(keys) => check(keys, 1)?,
+                TrackValues::Rotation(keys) => check(keys, 1)?,
             }
         }
-        order::sort_by_key(&mut tracks, |track| (track.joint, property(&track.values)));
-        let twice = |pair: &[Track]| {
-            pair[0].joint == pair[1].joint && property(&pair[0].values) == property(&pair[1].values)
-        };
+        // Translation, rotation, scale.
+        let place = |track: &Track| (track.joint, [1, 0, 2][track.values.property() as usize]);
+        order::sort_by_key(&mut tracks, place);
+        let twice = |pair: &[Track]| place(&pair[0]) == place(&pair[1]);
         if tracks.windows(2).any(twice) {
             return Err(Error::invalid(
                 "tracks",
@@ -204,18 +104,7 @@ impl CurveClip {
         mut tracks: Vec<WeightTrack>,
         weights: usize,
     ) -> Result<Self> {
-        let weights = weights.min(MorphWeight::MAX_COUNT);
-        for track in &tracks {
-            let end = u64::from(track.first_weight) + u64::from(track.count);
-            if track.count == 0 {
-                return Err(Error::invalid("weight track", "drives no weights"));
-            }
-            if end > weights as u64 {
-                let (what, index, count) = ("morph weight", end - 1, weights as u64);
-                return Err(Error::NotFound { what, index, count });
-            }
-            check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
-        }
+        tracks.iter().try_for_each(|track| track.check(weights))?;
         order::sort_by_key(&mut tracks, |track| track.first_weight);
         let overlap = |pair: &[WeightTrack]| {
             let between = pair[1].first_weight.0 - pair[0].first_weight.0;
@@ -320,81 +209,24 @@ impl CurveClip {
         &self.tracks
     }
 
+    /// The times at which any joint track has a key, ascending, each once.
+    pub(crate) fn key_times(&self) -> Vec<f32> {
+        let mut times: Vec<f32> = Vec::new();
+        // Most tracks of a file have the same times as the one before.
+        for same in self
+            .tracks
+            .chunk_by(|a, b| a.values.times_s() == b.values.times_s())
+        {
+            times.extend(same[0].values.times_s());
+        }
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        times
+    }
+
     /// The morph weight tracks, sorted by first weight.
     #[must_use]
     pub fn weight_tracks(&self) -> &[WeightTrack] {
         &self.weight_tracks
     }
-}
-
-/// Negates rotations so that each continues the way to it that glTF's formula takes.
-///
-/// Rotations half a turn apart turn the way that their signs imply from then on, see
-/// [`is_opposite`]. So this must see the keys as they are in the file: normalising them or taking
-/// differences can round a product that is almost 0 to the other side. Returns the number of
-/// negated keys.
-pub(crate) fn align(keys: &mut [Quat]) -> u64 {
-    let (mut negated, mut negate) = (0, false);
-    let mut before = keys.first().copied().unwrap_or(Quat::IDENTITY);
-    for key in keys.iter_mut().skip(1) {
-        // `f64` has the products exactly. The sum is from x to w, as in other players.
-        negate ^= before.as_dquat().dot(key.as_dquat()) < 0.0;
-        before = *key;
-        if negate {
-            *key = -*key;
-            negated += 1;
-        }
-    }
-    negated
-}
-
-/// Returns true if `-to`, the same rotation, is nearer to `from` than `to` is.
-///
-/// Quaternions half a turn apart have a dot product of 0. Their direction was chosen by [`align`],
-/// and rounding since then must not change it. So a product close to 0 counts as 0, and the
-/// quaternions keep their signs.
-pub(crate) fn is_opposite(from: Quat, to: Quat) -> bool {
-    /// About three times the largest rounding error of the dot product of two unit quaternions,
-    /// 3.6e-7.
-    const ROUNDING: f32 = 1e-6;
-    from.dot(to) < -ROUNDING
-}
-
-fn property(values: &TrackValues) -> u8 {
-    match values {
-        TrackValues::Translation(_) => 0,
-        TrackValues::Rotation(_) => 1,
-        TrackValues::Scale(_) => 2,
-    }
-}
-
-fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
-    check_wide(keys, 1, finite)
-}
-
-fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> Result<()> {
-    let times = &keys.times_s;
-    if times.is_empty() {
-        return Err(Error::invalid("track", "has no keys"));
-    }
-    let values = times
-        .len()
-        .saturating_mul(keys.interpolation.values_per_key());
-    let need = values.saturating_mul(width);
-    if keys.values.len() != need {
-        return Err(Error::length("track values", keys.values.len(), need));
-    }
-    if !(times[0] >= 0.0
-        && times[times.len() - 1].is_finite()
-        && times.windows(2).all(|t| t[0] < t[1]))
-    {
-        return Err(Error::invalid(
-            "key times",
-            "must be finite, not negative and strictly increasing",
-        ));
-    }
-    if !keys.values.iter().all(finite) {
-        return Err(Error::invalid("track values", "must be finite"));
-    }
-    Ok(())
 }

@@ -1,12 +1,14 @@
 //! Evaluates the file's curves: a time → local pose and morph weights.
 
-use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
+use super::components::{COMPONENTS, components};
+use super::curve::CurveClip;
+use super::track::{Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
 use crate::error::{Result, expect_index};
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use crate::skeleton::Transform;
 use core::ops::{Add, Mul};
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4};
 use std::ops::Range;
 
 impl CurveClip {
@@ -62,6 +64,16 @@ pub(crate) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local:
     }
 }
 
+impl Track {
+    /// The components of the property at a time, which is not NaN, and others of the identity.
+    pub(crate) fn at(&self, time_s: f64) -> [f32; COMPONENTS] {
+        let mut one = [Transform::IDENTITY];
+        let track = core::slice::from_ref(self);
+        animate_tracks(track, time_s, self.joint.into(), &mut one);
+        components(&one[0])
+    }
+}
+
 /// A time, and the key found in the previous track, because most tracks share their key times.
 pub(crate) struct Playhead {
     pub(crate) time_s: f64,
@@ -76,7 +88,13 @@ pub(crate) enum Span {
 
 pub(crate) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
     let time_s = at.time_s;
-    let Some(from) = last_key(times_s, at) else {
+    let reached = |key: &f32| f64::from(*key) <= time_s;
+    // The last key that is not later than the time.
+    let from = match times_s.get(at.key..) {
+        Some([key, next, ..]) if reached(key) && !reached(next) => Some(at.key),
+        _ => times_s.partition_point(reached).checked_sub(1),
+    };
+    let Some(from) = from else {
         return Span::At(0);
     };
     at.key = from;
@@ -92,34 +110,35 @@ pub(crate) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
     }
 }
 
-/// The last key that is not later than the time.
-fn last_key(times_s: &[f32], at: &Playhead) -> Option<usize> {
-    let reached = |key: &f32| f64::from(*key) <= at.time_s;
-    if let Some([key, next, ..]) = times_s.get(at.key..)
-        && reached(key)
-        && !reached(next)
-    {
-        return Some(at.key);
-    }
-    times_s.partition_point(reached).checked_sub(1)
-}
-
 fn sample<T>(keys: &Keys<T>, at: &mut Playhead, linear: fn(T, T, f32) -> T) -> T
 where
     T: Copy + Add<Output = T> + Mul<f32, Output = T>,
 {
-    let values = &keys.values;
-    match (keys.interpolation, find(&keys.times_s, at)) {
-        (Interpolation::CubicSpline, Span::At(key)) => values[key * 3 + 1],
-        (_, Span::At(key)) => values[key],
-        (Interpolation::Step, Span::Between { from, .. }) => values[from],
+    let span = find(&keys.times_s, at);
+    interpolate(keys.interpolation, &span, linear, |row| keys.values[row])
+}
+
+/// The value of a curve, from its values: one per key, or three for splines.
+#[inline(always)]
+fn interpolate<T>(
+    interpolation: Interpolation,
+    span: &Span,
+    linear: impl Fn(T, T, f32) -> T,
+    value: impl Fn(usize) -> T,
+) -> T
+where
+    T: Copy + Add<Output = T> + Mul<f32, Output = T>,
+{
+    match (interpolation, span) {
+        (Interpolation::CubicSpline, Span::At(key)) => value(key * 3 + 1),
+        (_, Span::At(key)) | (Interpolation::Step, Span::Between { from: key, .. }) => value(*key),
         (Interpolation::Linear, Span::Between { from, u, .. }) => {
-            linear(values[from], values[from + 1], u)
+            linear(value(*from), value(from + 1), *u)
         }
         (Interpolation::CubicSpline, Span::Between { from, u, length_s }) => {
-            let [value, out] = [values[from * 3 + 1], values[from * 3 + 2]];
-            let [next_in, next] = [values[from * 3 + 3], values[from * 3 + 4]];
-            hermite(value, out, next_in, next, u, length_s)
+            let [before, out] = [value(from * 3 + 1), value(from * 3 + 2)];
+            let [next_in, next] = [value(from * 3 + 3), value(from * 3 + 4)];
+            hermite(before, out, next_in, next, *u, *length_s)
         }
     }
 }
@@ -183,11 +202,8 @@ fn unit(q: Quat) -> Quat {
     if SQUARE.contains(&q.length_squared()) {
         return q.normalize();
     }
-    let largest = q
-        .to_array()
-        .into_iter()
-        .fold(0.0, |max: f32, v| max.max(v.abs()));
-    let scaled = Quat::from_array(q.to_array().map(|v| v / largest));
+    let numbers = Vec4::from(q);
+    let scaled = Quat::from_vec4(numbers / numbers.abs().max_element());
     if SQUARE.contains(&scaled.length_squared()) {
         scaled.normalize()
     } else {
@@ -232,26 +248,12 @@ pub(super) fn sample_weights(
     mut each: impl FnMut(usize, f32),
 ) {
     let (keys, count) = (&track.keys, track.count as usize);
-    let cubic = keys.interpolation == Interpolation::CubicSpline;
-    // Values are stored in rows of one number per weight: one row per key, or three for splines.
-    let row = |row: usize| &keys.values[row * count..(row + 1) * count];
-    let value = |key: usize| row(if cubic { key * 3 + 1 } else { key });
-    match (keys.interpolation, find(&keys.times_s, at)) {
-        (_, Span::At(key)) | (Interpolation::Step, Span::Between { from: key, .. }) => {
-            let value = value(key);
-            which.for_each(|number| each(number, value[number]));
-        }
-        (Interpolation::Linear, Span::Between { from, u, .. }) => {
-            let (from, to) = (value(from), value(from + 1));
-            which.for_each(|number| each(number, from[number] * (1.0 - u) + to[number] * u));
-        }
-        (Interpolation::CubicSpline, Span::Between { from, u, length_s }) => {
-            let (leaving, arriving) = (row(from * 3 + 2), row(from * 3 + 3));
-            let (from, to) = (value(from), value(from + 1));
-            for k in which {
-                let value = hermite(from[k], leaving[k], arriving[k], to[k], u, length_s);
-                each(k, value);
-            }
-        }
+    let span = find(&keys.times_s, at);
+    let linear = |from: f32, to: f32, u: f32| from * (1.0 - u) + to * u;
+    for number in which {
+        // Rows have one number per weight. There is one row per key, or three for splines.
+        let value = |row: usize| keys.values[row * count + number];
+        let value = interpolate(keys.interpolation, &span, linear, value);
+        each(number, value);
     }
 }

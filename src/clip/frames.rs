@@ -2,13 +2,13 @@
 //! small to matter.
 
 use super::additive::Base;
-use super::curve::{CurveClip, Track, TrackValues, is_opposite};
+use super::components::{IDENTITY, Property, components, transform};
+use super::curve::CurveClip;
 use super::curve_sample::animate_tracks;
-use super::packed::{
-    Block, BlockKeys, COMPONENTS, Clip, ClipReport, Property, components, fingerprint,
-};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, fingerprint, row};
 use super::quantise::Part;
 use super::timing::Timing;
+use super::track::{Track, is_opposite};
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
@@ -94,42 +94,32 @@ fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<
             least = least.min(before.rotation.dot(now.rotation).max(0.0));
         }
     }
-    if timing.frames > 1 {
-        let (first, last) = (&poses[..joints], (timing.frames - 1) * joints);
-        let closed: Vec<Transform> = first.to_vec();
-        for (first, last) in closed.iter().zip(&mut poses[last..]) {
-            close(first, last, same);
-        }
+    let (first, last) = poses.split_at_mut((timing.frames - 1) * joints);
+    for (first, last) in first.iter().zip(last) {
+        close(first, last, same);
     }
     (poses, least)
+}
+
+/// Returns true if no numbers are further apart than `same`. NaN is never near anything.
+fn near(a: &[f32], b: &[f32], same: f32) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= same)
 }
 
 /// Sets the last transform to the first one if they differ only by rounding, so that a loop closes
 /// exactly.
 fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
-    let near = |a: f32, b: f32, property: Property| (a - b).abs() <= same[property as usize];
-    let vector = |a: glam::Vec3, b: glam::Vec3, property| {
-        let pairs = a.to_array().into_iter().zip(b.to_array());
-        pairs.into_iter().all(|(a, b)| near(a, b, property))
-    };
+    let mut closed = components(last);
     for rotation in [first.rotation, -first.rotation] {
-        let pairs = rotation
-            .to_array()
-            .into_iter()
-            .zip(last.rotation.to_array());
-        if pairs
-            .into_iter()
-            .all(|(a, b)| near(a, b, Property::Rotation))
-        {
-            last.rotation = rotation;
+        let first = components(&Transform { rotation, ..*first });
+        for property in Property::ALL {
+            let (first, last) = (&first[property.range()], &mut closed[property.range()]);
+            if near(first, last, same[property as usize]) {
+                last.copy_from_slice(first);
+            }
         }
     }
-    if vector(first.translation, last.translation, Property::Translation) {
-        last.translation = first.translation;
-    }
-    if vector(first.scale, last.scale, Property::Scale) {
-        last.scale = first.scale;
-    }
+    *last = transform(closed);
 }
 
 /// Decides which properties of a block move, and stores the constant ones.
@@ -141,30 +131,21 @@ fn push_block(
     joints: Range<usize>,
     same: [f32; 3],
 ) {
-    let mut block = Block {
-        rows: [0; 3],
-        flags: 0,
-    };
+    let mut block = Block::default();
     for property in Property::ALL {
-        let range = property.first()..property.first() + property.len();
-        let apart = |a: &[f32; COMPONENTS], b: &[f32; COMPONENTS]| {
-            let mut pairs = a[range.clone()].iter().zip(&b[range.clone()]);
-            // NaN is never near anything.
-            !pairs.all(|(a, b)| (a - b).abs() <= same[property as usize])
+        let apart = |a: &Transform, b: &Transform| {
+            let [a, b] = [a, b].map(components);
+            let range = property.range();
+            !near(&a[range.clone()], &b[range], same[property as usize])
         };
         let (mut moves, mut rest) = (false, true);
         for joint in joints.clone() {
-            let first = components(&poses[joint]);
-            let frames = poses.iter().skip(joint).step_by(clip.rest.len());
-            moves |= frames
-                .into_iter()
-                .any(|pose| apart(&components(pose), &first));
-            rest &= !apart(&components(&base.at_rest(joint)), &first);
+            let mut frames = poses.iter().skip(joint).step_by(clip.rest.len());
+            moves |= frames.any(|pose| apart(pose, &poses[joint]));
+            rest &= !apart(&base.at_rest(joint), &poses[joint]);
         }
-        let kept = clip
-            .kept
-            .iter()
-            .any(|track| joints.contains(&usize::from(track.joint)) && driven(track) == property);
+        let mut kept = clip.kept_of(joints.clone()).iter();
+        let kept = kept.any(|track| track.values.property() == property);
         if kept {
             block.flags |= Block::KEPT;
         }
@@ -176,44 +157,28 @@ fn push_block(
             block.flags |= Block::REST << property as u8;
         } else {
             block.rows[property as usize] = clip.constants.len() as u32;
-            for component in range {
-                let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
-                for (to, joint) in row.0.iter_mut().zip(joints.clone()) {
-                    let at_rest = base.at_rest(joint);
-                    *to = components(if rest { &at_rest } else { &poses[joint] })[component];
+            let pose = |joint| {
+                if rest {
+                    base.at_rest(joint)
+                } else {
+                    poses[joint]
                 }
-                clip.constants.push(row);
-            }
+            };
+            let rows = property.range();
+            let rows = rows.map(|component| row(component, joints.clone().map(pose)));
+            clip.constants.extend(rows);
         }
     }
     clip.blocks.push(block);
 }
 
-pub(crate) fn driven(track: &Track) -> Property {
-    match &track.values {
-        TrackValues::Rotation(_) => Property::Rotation,
-        TrackValues::Translation(_) => Property::Translation,
-        TrackValues::Scale(_) => Property::Scale,
-    }
-}
-
 /// Writes the keys of moving properties, frame by frame.
 fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
-    if stride == 0 {
-        return;
-    }
     let mut keys = Vec::with_capacity(stride * clip.timing.frames);
-    for pose in poses.chunks_exact(clip.rest.len()) {
+    for pose in poses.chunks_exact(clip.rest.len().max(1)) {
         for (block, joints) in clip.blocks.iter().zip(pose.chunks(WIDTH)) {
-            for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-                for component in property.first()..property.first() + property.len() {
-                    let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
-                    for (to, joint) in row.0.iter_mut().zip(joints) {
-                        *to = components(joint)[component];
-                    }
-                    keys.push(row);
-                }
-            }
+            let moving = block.moving().flat_map(Property::range);
+            keys.extend(moving.map(|component| row(component, joints.iter().copied())));
         }
     }
     clip.keys = BlockKeys::Plain(keys, stride);
@@ -229,61 +194,51 @@ pub(super) enum Fate {
 }
 
 /// Returns `clip` with fewer moving properties. `fate` decides for the parts of each property of a
-/// block, and is given the number of the first one.
+/// block.
 ///
 /// The keys of `clip` are not packed, and `parts` are its parts.
-pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) -> Fate) -> Clip {
+pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part]) -> Fate) -> Clip {
     let BlockKeys::Plain(keys, stride) = &clip.keys else {
         return clip.clone();
     };
-    let mut stay = Vec::new();
-    let mut next = 0;
-    let unmoved = components(&Transform::IDENTITY);
+    let (mut stay, mut next) = (Vec::new(), 0);
     let (mut blocks, mut constants) = (Vec::new(), Vec::new());
     for old in &clip.blocks {
-        let mut block = Block {
-            rows: [0; 3],
-            flags: old.flags,
-        };
-        for property in Property::ALL {
-            let first = old.rows[property as usize] as usize;
+        let mut block = *old;
+        for property in Property::ALL.into_iter().filter(|p| !old.rests(*p)) {
+            let rows = old.rows_of(property);
             let row = &mut block.rows[property as usize];
-            if old.rests(property) {
-                continue;
-            }
             if !old.moves(property) {
                 *row = constants.len() as u32;
-                constants.extend(&clip.constants[first..first + property.len()]);
+                constants.extend(&clip.constants[rows]);
                 continue;
             }
-            let same = |part: &&Part| part.row == first;
             let own = &parts[next..];
-            let own = &own[..own.iter().take_while(same).count()];
-            let mut fate = fate(own, next);
+            let own = &own[..own.partition_point(|part| part.row == rows.start)];
+            let mut fate = fate(own);
             next += own.len();
             if fate == Fate::Rest && old.flags & Block::KEPT != 0 {
                 fate = Fate::Constant;
             }
             if fate == Fate::Moves {
                 *row = stay.len() as u32;
-                stay.extend(first..first + property.len());
+                stay.extend(rows);
                 continue;
             }
             block.flags &= !(Block::MOVES << property as u8);
             if fate == Fate::Rest {
+                *row = 0;
                 block.flags |= Block::REST << property as u8;
-            } else {
-                *row = constants.len() as u32;
-                let range = property.first()..property.first() + property.len();
-                constants.extend(range.clone().map(|component| {
-                    let mut row = Row([unmoved[component]; WIDTH]);
-                    for part in own {
-                        let span = &part.spans[component - range.start];
-                        row.0[part.joint % WIDTH] = span.middle();
-                    }
-                    row
-                }));
+                continue;
             }
+            *row = constants.len() as u32;
+            constants.extend(property.range().enumerate().map(|(number, component)| {
+                let mut row = Row([IDENTITY[component]; WIDTH]);
+                for part in own {
+                    row.0[part.joint % WIDTH] = part.spans[number].middle();
+                }
+                row
+            }));
         }
         blocks.push(block);
     }
@@ -296,18 +251,4 @@ pub(super) fn folded(clip: &Clip, parts: &[Part], fate: impl Fn(&[Part], usize) 
         folded.timing.single_frame();
     }
     folded
-}
-
-/// Returns true if `negligible` accepts the distance of every part from the rest pose.
-pub(super) fn at_rest(
-    clip: &Clip,
-    parts: &[Part],
-    negligible: impl Fn(usize, f32) -> bool,
-) -> bool {
-    parts.iter().enumerate().all(|(number, part)| {
-        let rest = components(&clip.at_rest(part.joint));
-        let rest = rest[part.property.first()..].iter();
-        let mut spans = part.spans.iter().zip(rest).take(part.property.len());
-        spans.all(|(span, rest)| negligible(number, (span.max - rest).max(rest - span.min)))
-    })
 }

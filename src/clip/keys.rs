@@ -20,7 +20,7 @@ const LARGEST_STEP: f32 = 1e30;
 ///
 /// A row is one component of one block of joints.
 #[repr(C, align(32))]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PackedRow {
     /// The value of a field of 0.
     pub(crate) min: [f32; WIDTH],
@@ -65,12 +65,7 @@ impl PackedRow {
         if sum > WINDOW_BITS || widths.iter().any(|width| *width > MAX_BITS) {
             return None;
         }
-        let mut row = Self {
-            min: [0.0; WIDTH],
-            scale: [0.0; WIDTH],
-            mask: [0; WIDTH],
-            bytes: [[0; 4]; WIDTH],
-        };
+        let mut row = Self::default();
         let window = start_bit / 8;
         let mut bit = start_bit % 8;
         for (lane, width) in widths.into_iter().enumerate() {
@@ -86,10 +81,7 @@ impl PackedRow {
 
     /// The number of bits below a lane's field.
     pub(super) fn shift(&self, lane: usize) -> u32 {
-        match self.mask[lane] {
-            0 => 0,
-            mask => mask.trailing_zeros(),
-        }
+        self.mask[lane].trailing_zeros() % u32::BITS
     }
 
     /// The step of a lane's field.
@@ -103,12 +95,6 @@ impl PackedRow {
         self.mask.map(|mask| mask.count_ones() as u8)
     }
 
-    /// Decodes the value of a lane's field.
-    pub(crate) fn value(&self, lane: usize, field: u32) -> f32 {
-        // No field has more than 24 bits.
-        self.min[lane] + self.scale(lane) * field as f32
-    }
-
     /// Writes a lane's field into its row's window, in which the bits are still 0.
     pub(crate) fn write(&self, window: &mut [u8], lane: usize, field: u32) {
         let bytes = (field << self.shift(lane)).to_le_bytes();
@@ -118,24 +104,15 @@ impl PackedRow {
         }
     }
 
-    /// Reads a lane's field from the window at the start of `bytes`, which may be longer.
-    fn field(&self, bytes: &[u8], lane: usize) -> u32 {
-        let [a, b, c, d, ..] = bytes[usize::from(self.bytes[lane][0])..] else {
-            return 0;
-        };
-        (u32::from_le_bytes([a, b, c, d]) & self.mask[lane]) >> self.shift(lane)
+    /// The bits of a lane's field, not shifted down. `bytes` starts with the row's window.
+    fn bits(&self, bytes: &[u8], lane: usize) -> u32 {
+        let bytes = bytes[usize::from(self.bytes[lane][0])..].first_chunk();
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) & self.mask[lane])
     }
 
-    /// Decodes the keys in the window at the start of `bytes`, as [`Self::keys`] without a CPU's
-    /// vector unit.
-    fn values(&self, bytes: &[u8]) -> [f32; WIDTH] {
-        core::array::from_fn(|lane| {
-            let [a, b, c, d, ..] = bytes[usize::from(self.bytes[lane][0])..] else {
-                return 0.0;
-            };
-            let field = u32::from_le_bytes([a, b, c, d]) & self.mask[lane];
-            self.min[lane] + self.scale[lane] * field as f32
-        })
+    /// Decodes one key, as [`Self::keys`] without a CPU's vector unit.
+    fn key(&self, bytes: &[u8], lane: usize) -> f32 {
+        self.min[lane] + self.scale[lane] * self.bits(bytes, lane) as f32
     }
 
     /// Decodes the keys in a window.
@@ -159,20 +136,20 @@ impl Packed {
     pub(super) fn new(columns: &[[Column; WIDTH]], frames: usize) -> Option<Self> {
         let (mut rows, mut windows, mut bits) = (Vec::new(), Vec::new(), 0);
         for columns in columns {
-            let holds = |column: &Column| match column {
-                Column::Fixed(_) => true,
-                Column::Steps(step, steps) => step.holds(steps),
-            };
-            if !columns.iter().all(holds) {
-                return None;
+            let mut widths = [0; WIDTH];
+            for (column, width) in columns.iter().zip(&mut widths) {
+                if let Column::Steps(step, steps) = column {
+                    let [least, most] = ends(steps);
+                    *width = 32 - most.abs_diff(least).leading_zeros();
+                    step.holds(steps).then_some(())?;
+                }
             }
-            let widths = core::array::from_fn(|lane| columns[lane].width());
             let (mut row, window, end) = PackedRow::lay_out(widths, bits)?;
             for (lane, column) in columns.iter().enumerate() {
                 (row.min[lane], row.scale[lane]) = match column {
                     Column::Fixed(value) => (*value, 0.0),
                     Column::Steps(step, steps) => {
-                        let least = steps.iter().min().copied().unwrap_or(0);
+                        let [least, _] = ends(steps);
                         let scale = step.value() / (1_u32 << row.shift(lane)) as f32;
                         (step.value() * least as f32, scale)
                     }
@@ -193,7 +170,7 @@ impl Packed {
                 let Column::Steps(_, steps) = column else {
                     continue;
                 };
-                let least = steps.iter().min().copied().unwrap_or(0);
+                let [least, _] = ends(steps);
                 let frames = bytes[*window as usize..].chunks_mut(stride.max(1));
                 for (step, window) in steps.iter().zip(frames) {
                     row.write(window, lane, (step - least) as u32);
@@ -212,7 +189,7 @@ impl Packed {
     pub(super) fn column(&self, row: usize, lane: usize) -> Column {
         let own = &self.rows[row];
         let scale = own.scale(lane);
-        let Some(step) = Step::of(scale) else {
+        let Some(step) = Step::from_upper((scale.to_bits() >> 16) as u16) else {
             return Column::Fixed(own.min[lane]);
         };
         // Exact, as all keys are.
@@ -222,34 +199,32 @@ impl Packed {
         Column::Steps(step, fields.collect())
     }
 
+    /// The bytes from a row's window in a frame on.
+    fn window(&self, frame: usize, row: usize) -> &[u8] {
+        &self.bytes[frame * self.stride + self.windows[row] as usize..]
+    }
+
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
-        let window = frame * self.stride + self.windows[row] as usize;
-        let row = &self.rows[row];
-        row.value(lane, row.field(&self.bytes[window..], lane))
+        self.rows[row].key(self.window(frame, row), lane)
+    }
+
+    pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
+        let (own, window) = (&self.rows[row], self.window(frame, row));
+        core::array::from_fn(|lane| own.key(window, lane))
+    }
+
+    pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {
+        let own = &self.rows[row];
+        own.bits(self.window(frame, row), lane) >> own.shift(lane)
     }
 
     /// The least and the greatest key of a lane of a row.
     pub(super) fn range(&self, frames: usize, row: usize, lane: usize) -> [f32; 2] {
         let own = &self.rows[row];
-        let first = self.windows[row] as usize + usize::from(own.bytes[lane][0]);
-        let fields = (0..frames).map(|frame| {
-            // The padding is longer than a field.
-            let bytes = self.bytes[first + frame * self.stride..].first_chunk();
-            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) & own.mask[lane])
-        });
-        let most = fields.max().unwrap_or(0) >> own.shift(lane);
+        let fields = (0..frames).map(|frame| own.bits(self.window(frame, row), lane));
         // The field of the least key is 0.
-        [own.min[lane], own.value(lane, most)]
-    }
-
-    pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {
-        let window = frame * self.stride + self.windows[row] as usize;
-        self.rows[row].field(&self.bytes[window..], lane)
-    }
-
-    pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
-        let window = frame * self.stride + self.windows[row] as usize;
-        self.rows[row].values(&self.bytes[window..])
+        let most = fields.max().unwrap_or(0);
+        [own.min[lane], own.min[lane] + own.scale[lane] * most as f32]
     }
 
     /// Size in memory, in bytes.
@@ -272,26 +247,18 @@ impl Column {
         match self {
             Self::Fixed(value) => keys.fill(*value),
             Self::Steps(step, multiples) => {
-                let values = multiples
-                    .iter()
-                    .map(|multiple| step.value() * *multiple as f32);
-                keys.iter_mut()
-                    .zip(values)
-                    .for_each(|(key, value)| *key = value);
+                for (key, multiple) in keys.iter_mut().zip(multiples) {
+                    *key = step.value() * *multiple as f32;
+                }
             }
         }
     }
+}
 
-    /// The number of bits of a field.
-    fn width(&self) -> u32 {
-        let Self::Steps(_, steps) = self else {
-            return 0;
-        };
-        let most = steps.iter().max().zip(steps.iter().min());
-        most.map_or(0, |(most, least)| {
-            32 - most.abs_diff(*least).leading_zeros()
-        })
-    }
+/// The least and the greatest multiple.
+fn ends(multiples: &[i32]) -> [i32; 2] {
+    let (least, most) = (multiples.iter().min(), multiples.iter().max());
+    [least, most].map(|end| end.copied().unwrap_or(0))
 }
 
 /// The step of keys, which are multiples of it: the upper 16 bits of an `f32`.
@@ -321,11 +288,7 @@ impl Step {
         Self(upper.clamp(LEAST_SCALE, 0x7F00))
     }
 
-    /// The step of this value. `None` if it is not one.
-    fn of(value: f32) -> Option<Self> {
-        Self::from_upper((value.to_bits() >> 16) as u16)
-    }
-
+    /// The step with these upper bits. `None` if it is not one.
     pub(super) fn from_upper(upper: u16) -> Option<Self> {
         (LEAST_SCALE..=0x7F7F)
             .contains(&upper)

@@ -1,14 +1,15 @@
 //! Measures the error of a clip against the file's curves, in model space.
 
 use super::additive::{Base, put_onto};
-use super::compare::{Comparison, Detail, FarVertex, Found, apart};
-use super::curve::{CurveClip, Track, TrackValues};
+use super::compare::{Comparison, Detail, Far, FarVertex, Found, farthest};
+use super::curve::CurveClip;
 use super::curve_sample::animate_tracks;
-use super::octet::{EIGHT, Matrices, Octet};
+use super::octet::{EIGHT, Octet};
 use super::packed::Clip;
 use super::probes::Probes;
-use super::tested_times::{FileCurves, Pick, TimeSet, Times, key_times_s, picks};
-use super::unpacked::{Moments, Unpacked};
+use super::tested_times::{FileCurves, Poses, TimeGroup, Times, key_times_s};
+use super::track::{Track, TrackValues};
+use super::unpacked::Unpacked;
 use crate::mesh::Model;
 use crate::skeleton::{NO_PARENT, Transform, rest_model_pose};
 use glam::Affine3A;
@@ -32,7 +33,7 @@ pub(super) struct Worst {
     pub(super) error_m: f32,
     pub(super) joint: u16,
     pub(super) time_s: f64,
-    /// The worst vertex. Its error is 0 if no vertex was found to be off.
+    /// The worst vertex.
     pub(super) vertex: FarVertex,
 }
 
@@ -45,19 +46,11 @@ pub(super) struct Most {
 
 /// The reference that clips are compared with.
 pub(super) struct Measure<'a> {
-    file: FileCurves<'a>,
-    bound_m: f32,
-    probes: &'a Probes,
+    pub(super) file: FileCurves<'a>,
+    pub(super) bound_m: f32,
+    pub(super) probes: &'a Probes,
     /// The times from the file's keys.
-    keys: TimeSet,
-}
-
-/// Working memory for the poses at eight times.
-#[derive(Default)]
-struct Scratch {
-    local: Vec<Transform>,
-    exact: Vec<Matrices>,
-    made: Vec<Matrices>,
+    keys: Vec<TimeGroup>,
 }
 
 impl<'a> Measure<'a> {
@@ -77,12 +70,12 @@ impl<'a> Measure<'a> {
             let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
             match track.values {
-                TrackValues::Translation(_) => unit / probes.scale(),
+                TrackValues::Translation(_) => unit / probes.scale,
                 _ => 1.0,
             }
         };
         let key_times_s = key_times_s(raw, most, worth);
-        let mut measure = Self {
+        Self {
             file: FileCurves {
                 skeleton,
                 curves: raw,
@@ -90,40 +83,21 @@ impl<'a> Measure<'a> {
             },
             bound_m,
             probes,
-            keys: TimeSet::default(),
-        };
-        let mut keys = TimeSet::new(key_times_s);
-        let mut scratch = Scratch::default();
-        for group in 0..keys.groups() {
-            keys.fill(&measure.file, group, &mut scratch.local);
+            keys: TimeGroup::all(key_times_s, skeleton.len()),
         }
-        measure.keys = keys;
-        measure
     }
 
     /// The times to test for a clip: times from the file's keys, the clip's frames, and times
     /// between frames.
-    pub(super) fn times(&self, clip: &Clip) -> Times {
-        Times::new(&clip.timing, &self.keys)
-    }
-
-    pub(super) fn keys(&self) -> &TimeSet {
-        &self.keys
-    }
-
-    pub(super) fn file(&self) -> &FileCurves<'a> {
-        &self.file
-    }
-
-    pub(super) fn base(&self) -> Base<'a> {
-        self.file.base
+    pub(super) fn times(&self, clip: &Clip) -> Times<'_> {
+        Times::new(&clip.timing, &self.keys, self.file.skeleton.len())
     }
 
     /// Returns the worst error if it is within the bound.
     ///
     /// Vertices that are off by less than half the bound are not compared, so the worst vertex may
     /// be unknown.
-    pub(super) fn within(&self, made: &Unpacked<'_>, times: &mut Times) -> Option<Worst> {
+    pub(super) fn within(&self, made: &Unpacked<'_>, times: &Times<'_>) -> Option<Worst> {
         self.compare(made, times, FLOOR * self.limit_m(), self.limit_m())
     }
 
@@ -132,9 +106,9 @@ impl<'a> Measure<'a> {
         &self,
         worst: Worst,
         made: &Unpacked<'_>,
-        times: &mut Times,
+        times: &Times<'_>,
     ) -> Worst {
-        if worst.vertex.number.is_some() {
+        if worst.vertex.error.is_some() {
             return worst;
         }
         self.compare(made, times, 0.0, f32::INFINITY)
@@ -146,37 +120,20 @@ impl<'a> Measure<'a> {
     fn compare(
         &self,
         made: &Unpacked<'_>,
-        times: &mut Times,
+        times: &Times<'_>,
         above_m: f32,
         limit_m: f32,
     ) -> Option<Worst> {
         let mut worst = Worst::default();
-        let mut scratch = Scratch::default();
         let all = vec![true; self.file.skeleton.len()];
+        let which = (Detail::Worst(above_m), [&all[..], &all]);
         for set in 0..Times::SETS {
-            let mut found = Found::new(all.len());
-            found.vertex = worst.vertex;
-            for group in 0..times.set(set, &self.keys).groups() {
-                times.fill(set, &self.file, group, &mut scratch.local);
-                let pick = Pick {
-                    set: times.set(set, &self.keys),
-                    group,
-                };
-                let detail = Detail::Worst(above_m.max(found.vertex.error_m));
-                let which = (detail, [&all[..], &all]);
-                let most = self.compare_group(made, &pick, group, which, &mut scratch, &mut found);
-                // NaN was replaced by infinity.
-                if most.greatest().sqrt() > limit_m || found.vertex.error_m > limit_m {
-                    return None;
-                }
+            let groups = times.groups([set]);
+            let (errors, vertex) = self.far(made, &groups, which, limit_m, worst.vertex)?;
+            for (joint, most) in errors.iter().enumerate() {
+                worst.take(most, joint);
             }
-            for (joint, far) in found.joints.iter().enumerate() {
-                let (error_m, group, lane) = far.worst();
-                worst.take(error_m, joint, || {
-                    times.set(set, &self.keys).time_s(group as usize, lane)
-                });
-            }
-            worst.vertex = found.vertex;
+            worst.vertex = vertex;
         }
         Some(worst.or_vertex())
     }
@@ -194,13 +151,13 @@ impl<'a> Measure<'a> {
         let all = vec![true; errors.len()];
         let vertex = self.errors(
             &made,
-            &picks(&self.keys, &times, 0..Times::SETS),
+            &times.groups(0..Times::SETS),
             (Detail::Vertices(limit), &all),
             &mut errors,
         );
         let (mut worst, mut blamed) = (Worst::default(), Vec::new());
         for (joint, most) in errors.iter().enumerate() {
-            worst.take(most.error_m, joint, || most.time_s);
+            worst.take(most, joint);
             if most.error_m > limit {
                 blamed.extend(self.culprit(clip, joint, most.time_s));
             }
@@ -231,7 +188,7 @@ impl<'a> Measure<'a> {
             let _ = self.file.skeleton.model_pose(local, model);
         }
         let points = self.probes.points(joint, true);
-        let mut point = apart(&models[0][joint], &models[1][joint], points).1;
+        let mut point = farthest(&models[0][joint], &models[1][joint], points);
         let mut most = (0.0_f32, None);
         let mut at = joint as u16;
         while at != NO_PARENT {
@@ -262,7 +219,7 @@ impl<'a> Measure<'a> {
     pub(super) fn errors(
         &self,
         made: &Unpacked<'_>,
-        picks: &[Pick<'_>],
+        groups: &[&TimeGroup],
         (detail, changed): (Detail, &[bool]),
         errors: &mut [Most],
     ) -> FarVertex {
@@ -284,115 +241,95 @@ impl<'a> Measure<'a> {
             *error = Most::default();
         }
         let share = (SHARE / EIGHT / joints.len().max(1)).max(1);
-        let take = |picks: &[Pick<'_>]| self.far(made, picks, (detail, [&wanted, &counted]));
+        let which = (detail, [&wanted[..], &counted]);
+        let take = |groups: &[&TimeGroup]| {
+            let none = FarVertex::default();
+            self.far(made, groups, which, f32::INFINITY, none)
+        };
         let mut vertex = FarVertex::default();
-        let mut merge = |(found, of_vertex): (Vec<Most>, FarVertex)| {
+        let merge = |(found, of_vertex): (Vec<Most>, FarVertex)| {
             let worse = errors.iter_mut().zip(found);
             for (error, found) in worse.filter(|(error, found)| found.error_m > error.error_m) {
                 *error = found;
             }
-            if of_vertex.error_m > vertex.error_m {
+            if of_vertex.error_m() > vertex.error_m() {
                 vertex = of_vertex;
             }
         };
-        if picks.len() < 2 * share {
-            merge(take(picks));
+        if groups.len() < 2 * share {
+            take(groups).into_iter().for_each(merge);
         } else {
-            let all: Vec<_> = picks.par_chunks(share).map(take).collect();
+            let all: Vec<_> = groups.par_chunks(share).filter_map(take).collect();
             all.into_iter().for_each(merge);
         }
         vertex
     }
 
+    /// Returns each joint's worst error, and the worst vertex if it is worse than `vertex`. `None`
+    /// if anything is off by more than `limit_m`.
     fn far(
         &self,
         made: &Unpacked<'_>,
-        picks: &[Pick<'_>],
-        which: (Detail, [&[bool]; 2]),
-    ) -> (Vec<Most>, FarVertex) {
-        let mut scratch = Scratch::default();
-        let mut found = Found::new(self.file.skeleton.len());
-        for (number, pick) in picks.iter().enumerate() {
-            self.compare_group(made, pick, number, which, &mut scratch, &mut found);
+        groups: &[&TimeGroup],
+        (detail, which): (Detail, [&[bool]; 2]),
+        limit_m: f32,
+        vertex: FarVertex,
+    ) -> Option<(Vec<Most>, FarVertex)> {
+        let joints = self.file.skeleton.len();
+        let (mut exact, mut models) = (Poses::default(), vec![[Octet::default(); 12]; joints]);
+        let mut found = Found {
+            joints: vec![Far::default(); joints],
+            vertex,
+        };
+        for (number, group) in groups.iter().enumerate() {
+            let comparison = Comparison {
+                made,
+                exact: group.exact(&self.file, &mut exact),
+                probes: self.probes,
+                detail,
+                number: number as u32,
+                times_s: &group.times_s,
+                which,
+            };
+            let most = comparison.run(&mut models, &mut found);
+            // NaN was replaced by infinity.
+            if most.greatest().sqrt() > limit_m || found.vertex.error_m() > limit_m {
+                return None;
+            }
         }
         let most = found.joints.iter().map(|far| {
             let (error_m, number, lane) = far.worst();
-            let pick = picks.get(number as usize);
+            let group = groups.get(number as usize);
             Most {
                 error_m,
-                time_s: pick.map_or(0.0, |pick| pick.set.time_s(pick.group, lane)),
+                time_s: group.map_or(0.0, |group| group.times_s[lane]),
             }
         });
-        (most.collect(), found.vertex)
-    }
-
-    /// Tests the eight times of group `number` and returns the squares of the worst errors.
-    ///
-    /// `which` has two masks: the joints whose poses are computed, and those whose errors count.
-    fn compare_group(
-        &self,
-        made: &Unpacked<'_>,
-        pick: &Pick<'_>,
-        number: usize,
-        (detail, which): (Detail, [&[bool]; 2]),
-        scratch: &mut Scratch,
-        found: &mut Found,
-    ) -> Octet {
-        let Scratch {
-            local,
-            exact,
-            made: models,
-        } = scratch;
-        let (exact, finite) = pick.set.models(&self.file, pick.group, local, exact);
-        models.resize(self.file.skeleton.len(), [Octet::default(); 12]);
-        let at = Moments::new(made.timing(), pick.set.times_s(pick.group));
-        let comparison = Comparison {
-            made,
-            at: &at,
-            exact,
-            finite,
-            probes: self.probes,
-            detail,
-            number: number as u32,
-            times_s: pick.set.times_s(pick.group),
-            which,
-        };
-        comparison.run(models, found)
-    }
-
-    pub(super) fn bound_m(&self) -> f32 {
-        self.bound_m
+        Some((most.collect(), found.vertex))
     }
 
     /// The largest allowed error at the tested times, in metres.
     pub(super) fn limit_m(&self) -> f32 {
         self.bound_m * MARGIN
     }
-
-    pub(super) fn probes(&self) -> &'a Probes {
-        self.probes
-    }
 }
 
 impl Worst {
-    fn take(&mut self, error_m: f32, joint: usize, time_s: impl FnOnce() -> f64) {
-        if error_m > self.error_m {
-            *self = Self {
-                error_m,
-                joint: joint as u16,
-                time_s: time_s(),
-                ..*self
-            };
+    fn take(&mut self, most: &Most, joint: usize) {
+        if most.error_m > self.error_m {
+            (self.error_m, self.time_s) = (most.error_m, most.time_s);
+            self.joint = joint as u16;
         }
     }
 
     /// The worst vertex counts, too, where it is worse than all other points. It is at a joint that
     /// moves it most.
     fn or_vertex(mut self) -> Self {
-        let vertex = self.vertex;
-        if vertex.error_m >= self.error_m && vertex.error_m > 0.0 {
+        if let Some(vertex) = self.vertex.error
+            && vertex.error_m >= self.error_m
+        {
             (self.error_m, self.time_s) = (vertex.error_m, vertex.time_s);
-            self.joint = vertex.joint;
+            self.joint = self.vertex.joint;
         }
         self
     }

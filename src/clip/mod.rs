@@ -4,7 +4,8 @@
 //! rate, stores constant joints once, and quantises the rest. The error is measured against the
 //! curves at all vertices, in model space, and kept below [`ClipOptions::error_m`].
 //!
-//! - `curve`, `curve_sample`: the file's curves and their evaluation at a time.
+//! - `track`, `curve`, `curve_sample`: the file's curves and their evaluation at a time.
+//! - `components`: the numbers of a transform.
 //! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`,
 //!   `save_tracks`, `stream`: its serialisation.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames` and
@@ -20,6 +21,7 @@ mod additive;
 mod build;
 mod build_weights;
 mod compare;
+mod components;
 mod curve;
 mod curve_sample;
 mod frames;
@@ -40,25 +42,27 @@ mod stream;
 mod tested_times;
 mod timing;
 mod to_curves;
+mod track;
 mod unpacked;
 mod weights;
 mod weights_sample;
 
 pub(crate) use additive::{ReferencePose, difference_curves, put_onto};
 pub(crate) use build::rest_clip;
-pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
-pub(crate) use curve::{align, is_opposite};
+pub(crate) use components::{COMPONENTS, Property, components, transform};
+pub use curve::CurveClip;
 pub(crate) use curve_sample::animate_tracks;
-pub(crate) use frames::driven;
 pub use pack_clips::PackObserver;
 pub(crate) use pack_clips::counting;
-pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
+pub(crate) use packed::{Block, BlockKeys, fingerprint, rest_rows, row};
 pub use packed::{Clip, ClipOptions, ClipReport, ClipSizes, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use reach::{ClipReach, Hull};
 pub(crate) use timing::Moment;
 #[cfg(feature = "vulkan")]
 pub(crate) use timing::Timing;
+pub use track::{Interpolation, Keys, Track, TrackValues, WeightTrack};
+pub(crate) use track::{align, is_opposite};
 #[cfg(feature = "vulkan")]
 pub(crate) use weights::EvenWeights;
 pub(crate) use weights::WeightKeys;

@@ -1,11 +1,12 @@
 //! Clips that change something over time, and clips that hold one pose.
 
-use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+use super::components::{Property, components};
+use super::curve::CurveClip;
 use super::packed::{Block, Clip};
+use super::track::{Track, WeightTrack};
 use super::weights::WeightKeys;
 use crate::simd::WIDTH;
 use crate::skeleton::Transform;
-use glam::{Quat, Vec3};
 
 /// The largest change of a number that counts as none. Exporters and packing round.
 const STILL: f32 = 1e-5;
@@ -59,57 +60,25 @@ impl Clip {
 
 /// True if a part of two transforms differs.
 fn differ(a: &Transform, b: &Transform) -> bool {
-    !(same_vector(&a.translation, &b.translation)
-        && same_rotation(&a.rotation, &b.rotation)
-        && same_vector(&a.scale, &b.scale))
+    let [a, b] = [a, b].map(components);
+    let differs = |property: Property| !same(&a[property.range()], &b[property.range()], property);
+    Property::ALL.into_iter().any(differs)
 }
 
-fn same_vector(a: &Vec3, b: &Vec3) -> bool {
-    a.abs_diff_eq(*b, STILL)
-}
-
-/// A quaternion and its negative are one rotation.
-fn same_rotation(a: &Quat, b: &Quat) -> bool {
-    a.abs_diff_eq(*b, STILL) || a.abs_diff_eq(-*b, STILL)
+/// True if all numbers are the same. A quaternion and its negative are one rotation.
+fn same(a: &[f32], b: &[f32], property: Property) -> bool {
+    let near = |sign: f32| a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= STILL);
+    near(1.0) || property == Property::Rotation && near(-1.0)
 }
 
 impl Track {
     /// Returns true if the track changes its property over time.
     pub(crate) fn moves(&self) -> bool {
-        let zero = Quat::from_array([0.0; 4]);
-        match &self.values {
-            TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
-                change(keys, 1, same_vector, Vec3::ZERO)
-            }
-            TrackValues::Rotation(keys) => change(keys, 1, same_rotation, zero),
-        }
+        let property = self.values.property();
+        self.values.numbers().change(|a, b| same(a, b, property))
     }
 }
 
 fn weights_move(track: &WeightTrack) -> bool {
-    let numbers = |a: &f32, b: &f32| (a - b).abs() <= STILL;
-    change(&track.keys, track.count as usize, numbers, 0.0)
-}
-
-/// True if keys of `width` values each differ, or are joined by a spline that leaves them.
-fn change<T>(keys: &Keys<T>, width: usize, same: impl Fn(&T, &T) -> bool, zero: T) -> bool {
-    if keys.times_s.len() < 2 {
-        return false;
-    }
-    let is_spline = keys.interpolation == Interpolation::CubicSpline;
-    let mut rows = keys.values.chunks_exact(width.max(1));
-    if !is_spline {
-        let Some(first) = rows.next() else {
-            return false;
-        };
-        return rows.any(|row| row.iter().zip(first).any(|(a, b)| !same(a, b)));
-    }
-    // In-tangents, values, out-tangents.
-    let Some(first) = rows.clone().nth(1) else {
-        return false;
-    };
-    rows.enumerate().any(|(number, row)| match number % 3 {
-        1 => row.iter().zip(first).any(|(a, b)| !same(a, b)),
-        _ => row.iter().any(|tangent| !same(tangent, &zero)),
-    })
+    track.numbers().change(|a, b| same(a, b, Property::Scale))
 }

@@ -105,16 +105,14 @@ pub(super) fn turned(a: [Octet; 4], b: [Octet; 4]) -> [Octet; 4] {
 }
 
 #[inline(always)]
-pub(super) fn normalised(q: [Octet; 4]) -> [Octet; 4] {
+pub(super) fn normalised(mut q: [Octet; 4]) -> [Octet; 4] {
     let [x, y, z, w] = q;
     let squared = x * x + y * y + z * z + w * w;
     let reciprocal = squared.map(|squared| 1.0 / squared.sqrt());
-    [
-        x * reciprocal,
-        y * reciprocal,
-        z * reciprocal,
-        w * reciprocal,
-    ]
+    for part in &mut q {
+        *part = *part * reciprocal;
+    }
+    q
 }
 
 /// Converts transforms to matrices. Components are in the order of a clip's rows: rotation,

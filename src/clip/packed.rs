@@ -1,16 +1,16 @@
 //! The runtime form of a clip: uniformly spaced keys in blocks of joints, laid out for SIMD.
 
-use super::curve::Track;
+use super::components::{COMPONENTS, IDENTITY, Property, components, transform};
 use super::curve_sample::animate_tracks;
 use super::keys::Packed;
 use super::timing::{Moment, Timing};
+use super::track::Track;
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_in, expect_len};
 use crate::hash;
 use crate::id::Id;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::{Joint, Skeleton, Transform};
-use glam::{Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -236,31 +236,8 @@ pub(crate) enum BlockKeys {
     Packed(Packed),
 }
 
-/// Number of components of a transform: rotation, translation, scale.
-pub(crate) const COMPONENTS: usize = 10;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Property {
-    Rotation,
-    Translation,
-    Scale,
-}
-
-impl Property {
-    pub(crate) const ALL: [Self; 3] = [Self::Rotation, Self::Translation, Self::Scale];
-
-    /// The index of the first component.
-    pub(crate) const fn first(self) -> usize {
-        [0, 4, 7][self as usize]
-    }
-
-    pub(crate) const fn len(self) -> usize {
-        [4, 3, 3][self as usize]
-    }
-}
-
 /// Describes the keys of eight joints of a clip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     /// For each property: the number of its first row of keys if it moves, or of its first row of
     /// constants if it is constant but not at rest.
@@ -286,9 +263,22 @@ impl Block {
         self.flags & (Self::REST << property as u8) != 0
     }
 
-    /// Returns true if a property is constant, but not at rest.
-    pub(super) const fn is_still(&self, property: Property) -> bool {
-        !self.rests(property) && !self.moves(property)
+    /// The properties that are constant, but not at rest.
+    pub(super) fn still(self) -> impl Iterator<Item = Property> {
+        let all = Property::ALL.into_iter();
+        all.filter(move |property| !self.rests(*property) && !self.moves(*property))
+    }
+
+    /// The properties that move.
+    pub(super) fn moving(self) -> impl Iterator<Item = Property> {
+        let all = Property::ALL.into_iter();
+        all.filter(move |property| self.moves(*property))
+    }
+
+    /// The rows of a property that is not at rest: of keys if it moves, of constants if not.
+    pub(crate) const fn rows_of(&self, property: Property) -> Range<usize> {
+        let first = self.rows[property as usize] as usize;
+        first..first + property.len()
     }
 
     #[inline(always)]
@@ -346,7 +336,7 @@ impl Clip {
     /// ```
     #[must_use]
     pub fn sizes(&self) -> ClipSizes {
-        self.save_measured(&mut Vec::new())
+        self.save(&mut Vec::new())
     }
 
     /// Does the same as [`Self::sample`] without a CPU's vector unit, with the same bits on all of
@@ -397,9 +387,7 @@ impl Clip {
     /// Returns the times of all keys, ascending and without duplicates: uniform keys and kept
     /// tracks.
     pub(crate) fn key_times(&self) -> Vec<f64> {
-        let mut times: Vec<f64> = (0..self.timing.frames)
-            .map(|frame| self.timing.time_s(frame))
-            .collect();
+        let mut times: Vec<f64> = self.timing.times_s().collect();
         let kept = self.kept.iter().flat_map(|track| track.values.times_s());
         times.extend(kept.map(|time_s| f64::from(*time_s)));
         times.sort_by(f64::total_cmp);
@@ -415,6 +403,11 @@ impl Clip {
             .map(|property| block.is_some_and(|block| !block.rests(property)))
     }
 
+    /// The joints of a block.
+    pub(super) fn joints_of(&self, block: usize) -> Range<usize> {
+        block * WIDTH..((block + 1) * WIDTH).min(self.rest.len())
+    }
+
     pub(crate) fn kept_of(&self, joints: Range<usize>) -> &[Track] {
         let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
         let kept = &self.kept[self.kept.partition_point(before(joints.start))..];
@@ -426,20 +419,19 @@ impl Clip {
         let mut value = components(&self.at_rest(joint));
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         for property in Property::ALL.into_iter().filter(|p| !info.rests(*p)) {
-            let first = info.rows[property as usize] as usize;
-            let values = &mut value[property.first()..][..property.len()];
+            let rows = info.rows_of(property);
+            let values = &mut value[property.range()];
             if !info.moves(property) {
-                for (row, value) in values.iter_mut().enumerate() {
-                    *value = self.constants[first + row].0[lane];
+                for (value, row) in values.iter_mut().zip(&self.constants[rows]) {
+                    *value = row.0[lane];
                 }
                 continue;
             }
-            let mut ends = [[0.0; 4]; 2];
-            for (row, (from, to)) in (first..first + property.len()).zip(pairs(&mut ends)) {
-                *from = self.key(moment.from as usize, row, lane);
-                *to = self.key(moment.to as usize, row, lane);
+            let [mut from, mut to] = [[0.0; 4]; 2];
+            for (number, row) in rows.enumerate() {
+                from[number] = self.key(moment.from as usize, row, lane);
+                to[number] = self.key(moment.to as usize, row, lane);
             }
-            let [from, to] = ends;
             let u = match property {
                 Property::Rotation => moment.slerp.part(from, to, moment.u),
                 _ => moment.u,
@@ -448,17 +440,11 @@ impl Clip {
                 *value = from + (to - from) * u;
             }
         }
-        let [x, y, z, w, tx, ty, tz, sx, sy, sz] = value;
-        let rotation = Quat::from_xyzw(x, y, z, w);
-        Transform {
-            rotation: if info.rests(Property::Rotation) {
-                rotation
-            } else {
-                rotation.normalize()
-            },
-            translation: Vec3::new(tx, ty, tz),
-            scale: Vec3::new(sx, sy, sz),
+        let mut even = transform(value);
+        if !info.rests(Property::Rotation) {
+            even.rotation = even.rotation.normalize();
         }
+        even
     }
 
     /// The transform of a joint that nothing drives.
@@ -485,11 +471,6 @@ impl Clip {
     }
 }
 
-fn pairs(ends: &mut [[f32; 4]; 2]) -> impl Iterator<Item = (&mut f32, &mut f32)> {
-    let [from, to] = ends;
-    from.iter_mut().zip(to)
-}
-
 /// A hash of the parents and the rest pose (FNV-1a). Different skeletons collide with a probability
 /// of 1 in 2⁶⁴.
 pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
@@ -504,27 +485,20 @@ pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
     hash
 }
 
-/// The components of a transform in the order of the rows.
-pub(crate) fn components(transform: &Transform) -> [f32; COMPONENTS] {
-    let Transform {
-        rotation: q,
-        translation: t,
-        scale: s,
-    } = transform;
-    [q.x, q.y, q.z, q.w, t.x, t.y, t.z, s.x, s.y, s.z]
+/// A component of up to eight transforms. Other lanes have that of the identity.
+pub(crate) fn row(component: usize, transforms: impl Iterator<Item = Transform>) -> Row {
+    let mut row = Row([IDENTITY[component]; WIDTH]);
+    for (value, transform) in row.0.iter_mut().zip(transforms) {
+        *value = components(&transform)[component];
+    }
+    row
 }
 
 /// The rest pose: `[block][component][lane]`.
 pub(crate) fn rest_rows(skeleton: &Skeleton) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for joints in skeleton.joints().chunks(WIDTH) {
-        let mut all = components(&Transform::IDENTITY).map(|value| Row([value; WIDTH]));
-        for (lane, joint) in joints.iter().enumerate() {
-            for (row, value) in all.iter_mut().zip(components(&joint.rest)) {
-                row.0[lane] = value;
-            }
-        }
-        rows.extend(all);
-    }
-    rows
+    let rows = skeleton.joints().chunks(WIDTH).flat_map(|joints| {
+        let rest = joints.iter().map(|joint| joint.rest);
+        (0..COMPONENTS).map(move |component| row(component, rest.clone()))
+    });
+    rows.collect()
 }

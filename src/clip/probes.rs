@@ -33,10 +33,10 @@ const AXES: [Vec3; 7] = [
 const CELL: usize = 16;
 
 /// The points at which the error of a character's clips is measured.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Probes {
     /// The character's size as a multiple of a human's.
-    scale: f32,
+    pub(super) scale: f32,
     joints: Vec<OfJoint>,
     /// The points of all joints, in the space of the joint.
     points: Vec<Vec3>,
@@ -81,13 +81,6 @@ pub(super) struct Influence {
     pub(super) point: Vec3,
 }
 
-/// A vertex: the indices of its primitive and in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct VertexIndex {
-    pub(super) primitive: u32,
-    pub(super) vertex: u32,
-}
-
 impl Probes {
     /// Finds the points of a character.
     pub(crate) fn new(model: &Model, sockets: &[(Box<str>, Socket)]) -> Self {
@@ -100,12 +93,9 @@ impl Probes {
         let mut probes = Self {
             scale,
             joints: vec![OfJoint::default(); model.skeleton.len()],
-            points: Vec::new(),
-            influences: Vec::new(),
             first: vec![0],
             primitives: vec![0],
-            cells: Vec::new(),
-            moved: Vec::new(),
+            ..Self::default()
         };
         for primitive in &model.primitives {
             probes.push_vertices(model, primitive);
@@ -117,11 +107,6 @@ impl Probes {
             probes.push_points(joint, rest, sockets, &outermost);
         }
         probes
-    }
-
-    /// The character's size as a multiple of a human's.
-    pub(super) fn scale(&self) -> f32 {
-        self.scale
     }
 
     /// The error bound in metres, unless options have another.
@@ -139,12 +124,8 @@ impl Probes {
     #[inline(always)]
     pub(super) fn points(&self, joint: usize, guides: bool) -> &[Vec3] {
         let own = &self.joints[joint];
-        let end = if guides {
-            own.guides.end
-        } else {
-            own.always.end
-        };
-        &self.points[own.always.start as usize..end as usize]
+        let last = if guides { &own.guides } else { &own.always };
+        &self.points[own.always.start as usize..last.end as usize]
     }
 
     /// The cell of all vertices that a joint moves, and smaller cells with the same vertices. There
@@ -168,12 +149,10 @@ impl Probes {
         &self.influences[from..to]
     }
 
-    pub(super) fn vertex(&self, number: u32) -> VertexIndex {
+    /// The indices of a vertex's primitive and of the vertex in it.
+    pub(super) fn vertex(&self, number: u32) -> (u32, u32) {
         let primitive = self.primitives.partition_point(|first| *first <= number) - 1;
-        VertexIndex {
-            primitive: primitive as u32,
-            vertex: number - self.primitives[primitive],
-        }
+        (primitive as u32, number - self.primitives[primitive])
     }
 
     fn push_vertices(&mut self, model: &Model, primitive: &Primitive) {
@@ -185,13 +164,11 @@ impl Probes {
                 positions[*vertex as usize] += *delta * weight.rest;
             }
         }
-        // Meshes for far away have larger errors of their own.
-        let near = if primitive.is_far() {
-            0
-        } else {
-            positions.len()
-        };
-        for (vertex, position) in positions[..near].iter().enumerate() {
+        if primitive.is_far() {
+            // Meshes for far away have larger errors of their own.
+            positions.clear();
+        }
+        for (vertex, position) in positions.iter().enumerate() {
             for (entry, weight) in primitive.influences(vertex) {
                 let entry = &entries[entry];
                 let point = entry.inverse_bind.transform_point3(*position);
@@ -316,12 +293,7 @@ impl Probes {
 /// The vertices that morph targets move, each with the corners of a box around its positions for
 /// all weights from 0 to 1.
 fn morphed(primitive: &Primitive) -> impl Iterator<Item = (usize, [Vec3; 8])> {
-    let count = if primitive.targets.is_empty() {
-        0
-    } else {
-        primitive.vertex_count()
-    };
-    let mut moves = vec![[Vec3::ZERO; 2]; count];
+    let mut moves = vec![[Vec3::ZERO; 2]; primitive.vertex_count()];
     for target in &primitive.targets {
         for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
             let [low, high] = &mut moves[*vertex as usize];

@@ -1,10 +1,10 @@
 //! Rounds plain keys to multiples of steps, packs them, and marks rotations that stay close
 //! together.
 
+use super::components::{IDENTITY, Property};
 use super::keys::{Column, Packed, Step};
-use super::packed::{Block, BlockKeys, Clip, Property, components};
+use super::packed::{Block, BlockKeys, Clip, row};
 use crate::simd::WIDTH;
-use crate::skeleton::Transform;
 use core::ops::Range;
 
 /// A component of a rotation follows from the others if it is never smaller than this.
@@ -13,7 +13,7 @@ use core::ops::Range;
 const LEAST_IMPLIED: f32 = 0.2;
 
 /// A property of a joint that moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) joint: usize,
     pub(super) property: Property,
@@ -23,6 +23,10 @@ pub(super) struct Part {
     pub(super) spans: [Span; 4],
     /// The component of a rotation that follows from the others.
     pub(super) implied: Option<Implied>,
+    /// A first guess of the error that a key may have.
+    pub(super) tolerance: f32,
+    /// The step of keys. `None` if one key for all is exact enough.
+    pub(super) step: Option<Step>,
 }
 
 /// The range of a component's keys.
@@ -108,13 +112,12 @@ pub(super) fn parts(clip: &Clip) -> Vec<Part> {
     };
     let mut all = Vec::new();
     for (number, block) in clip.blocks.iter().enumerate() {
-        let joints = number * WIDTH..((number + 1) * WIDTH).min(clip.rest.len());
-        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-            let row = block.rows[property as usize] as usize;
-            all.extend(joints.clone().map(|joint| {
+        for property in block.moving() {
+            let rows = block.rows_of(property);
+            all.extend(clip.joints_of(number).map(|joint| {
                 let mut spans = [Span::NONE; 4];
-                for (component, span) in spans.iter_mut().enumerate().take(property.len()) {
-                    let keys = keys[row + component..].iter().step_by(*stride);
+                for (row, span) in rows.clone().zip(&mut spans) {
+                    let keys = keys[row..].iter().step_by(*stride);
                     let keys = keys.map(|row| row.0[joint % WIDTH]);
                     span.min = keys.clone().fold(f32::INFINITY, f32::min);
                     span.max = keys.fold(f32::NEG_INFINITY, f32::max);
@@ -128,11 +131,13 @@ pub(super) fn parts(clip: &Clip) -> Vec<Part> {
                 Part {
                     joint,
                     property,
-                    row,
+                    row: rows.start,
                     spans,
                     implied: implied.filter(|implied| {
                         turns && spans[implied.component].least() >= LEAST_IMPLIED
                     }),
+                    tolerance: 0.0,
+                    step: None,
                 }
             }));
         }
@@ -153,19 +158,19 @@ impl Part {
             .map(|(_, span)| span)
     }
 
-    /// The step that keeps keys within `tolerance`. `None` if one key for all does.
-    pub(super) fn step(&self, tolerance: f32) -> Option<Step> {
-        let most = 2.0 * tolerance;
+    /// Sets the step that keeps keys within a multiple of the tolerance, unless one key does.
+    pub(super) fn set_step(&mut self, multiple: f32) {
+        let most = 2.0 * (self.tolerance * multiple);
         let greatest = self.spans.iter().map(Span::greatest).fold(0.0, f32::max);
         // NaN is not within anything.
         let stays = |span: &Span| span.length() <= most;
         let spans = &self.spans[..self.property.len()];
-        (!spans.iter().all(stays)).then(|| Step::new(most, greatest))
+        self.step = (!spans.iter().all(stays)).then(|| Step::new(most, greatest));
     }
 
     /// About the number of bits of a frame's keys.
-    pub(super) fn bits(&self, step: Option<Step>) -> f32 {
-        let Some(step) = step else {
+    pub(super) fn bits(&self) -> f32 {
+        let Some(step) = self.step else {
             return 0.0;
         };
         let bits = self
@@ -175,9 +180,9 @@ impl Part {
     }
 
     /// The keys of all frames, by component.
-    pub(super) fn columns(&self, clip: &Clip, step: Option<Step>) -> Vec<Column> {
+    pub(super) fn columns(&self, clip: &Clip) -> Vec<Column> {
         let rows = self.rows();
-        let Some(step) = step else {
+        let Some(step) = self.step else {
             let fixed = self.spans.iter().map(|span| Column::Fixed(span.middle()));
             return fixed.take(rows.len()).collect();
         };
@@ -202,11 +207,12 @@ impl Part {
     }
 }
 
-/// Packs the clip with keys that are multiples of these steps. `None` if any row has too many bits.
-pub(super) fn packed(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
+/// Packs the clip with keys that are multiples of the parts' steps. `None` if any row has too many
+/// bits.
+pub(super) fn packed(clip: &Clip, parts: &[Part]) -> Option<Clip> {
     let mut columns = unmoved_columns(&clip.blocks);
-    for (part, step) in parts.iter().zip(steps) {
-        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+    for part in parts {
+        for (row, column) in part.rows().zip(part.columns(clip)) {
             columns[row][part.joint % WIDTH] = column;
         }
     }
@@ -217,18 +223,10 @@ pub(super) fn packed(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Opt
 
 /// Columns `[row][lane]` of an identity.
 pub(super) fn unmoved_columns(blocks: &[Block]) -> Vec<[Column; WIDTH]> {
-    let mut columns = Vec::new();
-    let identity = components(&Transform::IDENTITY);
-    for block in blocks {
-        for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
-            let own = &identity[property.first()..][..property.len()];
-            columns.extend(
-                own.iter()
-                    .map(|value| [(); WIDTH].map(|()| Column::Fixed(*value))),
-            );
-        }
-    }
-    columns
+    let moving = blocks.iter().copied().flat_map(Block::moving);
+    let components = moving.flat_map(Property::range);
+    let column = |component: usize| [(); WIDTH].map(|()| Column::Fixed(IDENTITY[component]));
+    components.map(column).collect()
 }
 
 /// Largest shortfall of a rotation's squared length from 1, at keys and between them. Up to this
@@ -265,24 +263,17 @@ impl Clip {
         if block.flags & Block::KEPT != 0 || self.additive {
             return false;
         }
-        let first = number * WIDTH;
-        let joints = (self.rest.len() - first).min(WIDTH);
+        let joints = self.joints_of(number);
         // Lanes without a joint repeat the first.
         let filled = |mut keys: Keys| {
             for part in &mut keys {
                 let first = part[0];
-                part[joints..].fill(first);
+                part[joints.len()..].fill(first);
             }
             keys
         };
-        let mut rest = Keys::default();
-        for lane in 0..joints {
-            let components = components(&self.at_rest(first + lane));
-            for (part, component) in rest.iter_mut().zip(components) {
-                part[lane] = component;
-            }
-        }
-        let rest = filled(rest);
+        let at_rest = |part| row(part, joints.clone().map(|joint| self.at_rest(joint))).0;
+        let rest = filled(core::array::from_fn(at_rest));
         let row = block.rows[Property::Rotation as usize] as usize;
         if !block.moves(Property::Rotation) {
             let keys = filled(core::array::from_fn(|part| self.constants[row + part].0));

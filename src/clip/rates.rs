@@ -29,12 +29,14 @@ const MOST_OFF: f64 = 32_000.0;
 
 /// The timings to try, fewest frames first. A clip of zero length has a single frame.
 pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
-    let single = Timing::single(raw);
+    let single = Timing::single(raw.start_s(), raw.duration_s());
     if raw.tracks().is_empty() {
         return vec![single];
     }
     let frame_bytes = joints * size_of::<Transform>();
-    timings_over(&single, longest(raw), key_times(raw), frame_bytes)
+    let tracks = raw.tracks().iter().map(|track| track.values.times_s());
+    let longest = tracks.max_by_key(|times| times.len()).unwrap_or(&[]);
+    timings_over(&single, longest, raw.key_times().len(), frame_bytes)
 }
 
 /// The timings to try for keys at `times`, which lie within `single`.
@@ -96,36 +98,11 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
             *offset = ((at - frame) * 65536.0).clamp(-MOST_OFF, MOST_OFF).round() as i16;
         }
     }
-    if offsets
-        .iter()
-        .any(|offset| f64::from(*offset).abs() > ON_GRID)
-    {
+    let off = |offset: &i16| f64::from(*offset).abs() > ON_GRID;
+    if offsets.iter().any(off) {
         timing.offsets = offsets;
     }
     timing
-}
-
-/// The number of different key times of all tracks.
-fn key_times(raw: &CurveClip) -> usize {
-    let mut all: Vec<f32> = Vec::new();
-    let mut before: &[f32] = &[];
-    for track in raw.tracks() {
-        // Most tracks of a file have the same times as the one before.
-        let now = track.values.times_s();
-        if now != before {
-            all.extend(now);
-            before = now;
-        }
-    }
-    all.sort_by(f32::total_cmp);
-    all.dedup();
-    all.len()
-}
-
-/// The key times of the track with the most keys.
-fn longest(raw: &CurveClip) -> &[f32] {
-    let times = raw.tracks().iter().map(|track| track.values.times_s());
-    times.max_by_key(|times| times.len()).unwrap_or(&[])
 }
 
 /// Candidate rates from the file's own keys.
@@ -133,16 +110,12 @@ fn longest(raw: &CurveClip) -> &[f32] {
 /// One is from their median distance, the other from their mean distance, which divides the clip
 /// evenly. Rates above the highest one are left out.
 fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
-    let mut gaps: Vec<f64> = times
-        .windows(2)
-        .map(|pair| f64::from(pair[1]) - f64::from(pair[0]))
-        .collect();
+    let gap = |pair: &[f32]| f64::from(pair[1]) - f64::from(pair[0]);
+    let mut gaps: Vec<f64> = times.windows(2).map(gap).collect();
     gaps.sort_by(f64::total_cmp);
     let usual = gaps.get(gaps.len() / 2).map(|gap| 1.0 / gap);
     let even = (!gaps.is_empty()).then(|| gaps.len() as f64 / span);
     let highest = RATES_HZ[RATES_HZ.len() - 1];
-    [usual, even]
-        .into_iter()
-        .flatten()
-        .filter(move |rate| *rate <= highest)
+    let rates = [usual, even].into_iter().flatten();
+    rates.filter(move |rate| *rate <= highest)
 }

@@ -1,11 +1,13 @@
 //! The effect of a clip on lengths: the joints that it turns, and the ranges of its tracks.
 
-use super::curve::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
-use super::packed::{BlockKeys, Clip, Property};
+use super::components::{Property, components};
+use super::curve::CurveClip;
+use super::packed::{BlockKeys, Clip};
+use super::track::{Numbers, TrackValues, WeightTrack};
 use super::weights::WeightKeys;
 use crate::bytes::save_structs;
 use crate::simd::WIDTH;
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 /// The effect of a clip on the lengths of a character.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,15 +35,6 @@ pub(crate) struct JointMoves {
     pub(crate) scale: [f64; 2],
 }
 
-/// The rotations of a joint in a clip, compared with the rest pose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turns {
-    Never,
-    /// By less than [`ClipReach::NEAR`].
-    Hardly,
-    Yes,
-}
-
 impl ClipReach {
     /// The largest change from the rest pose that does not count: the angle of a rotation in
     /// radians, or the relative change of a scale.
@@ -53,9 +46,9 @@ impl ClipReach {
         let (mut turns, mut moves, mut near) = (Vec::new(), Vec::new(), Vec::new());
         for joint in 0..clip.joints() {
             match clip.turns(joint) {
-                Turns::Never => {}
-                Turns::Hardly => near.push(joint as u16),
-                Turns::Yes => turns.push(joint as u16),
+                0.0 => {}
+                angle if angle <= Self::NEAR && !clip.is_additive() => near.push(joint as u16),
+                _ => turns.push(joint as u16),
             }
             let rest = clip.at_rest(joint);
             let [translation, scale] =
@@ -101,19 +94,14 @@ impl ClipReach {
 }
 
 impl Clip {
-    /// The rotations of a joint, compared with the rest pose. Additive ones count if they turn it.
-    fn turns(&self, joint: usize) -> Turns {
-        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
+    /// Bounds the angle by which a joint is turned from the rest pose, or by an additive clip. Kept
+    /// tracks may turn it by any angle.
+    fn turns(&self, joint: usize) -> f64 {
         let mut kept = self.kept_of(joint..joint + 1).iter();
-        if kept.any(|track| matches!(track.values, TrackValues::Rotation(_))) {
-            return Turns::Yes;
+        if kept.any(|track| track.values.property() == Property::Rotation) {
+            return f64::INFINITY;
         }
-        if info.rests(Property::Rotation) {
-            return Turns::Never;
-        }
-        let first = info.rows[Property::Rotation as usize] as usize;
-        let moves = info.moves(Property::Rotation);
-        let ranges = [0, 1, 2, 3].map(|row| self.range(moves, first + row, lane));
+        let ranges = [0, 1, 2, 3].map(|part| self.range(joint, Property::Rotation, part));
         let rest = self.at_rest(joint).rotation.to_array().map(f64::from);
         let apart = |sign: f64| {
             let far = ranges.iter().zip(rest).map(|([least, greatest], rest)| {
@@ -122,12 +110,8 @@ impl Clip {
             });
             far.fold(0.0, f64::max)
         };
-        match apart(1.0).min(apart(-1.0)) {
-            0.0 => Turns::Never,
-            // The angle is at most twice the length of the difference, so 4 times a component.
-            apart if 4.0 * apart <= ClipReach::NEAR && !self.additive => Turns::Hardly,
-            _ => Turns::Yes,
-        }
+        // The angle is at most twice the length of the difference, so 4 times a component.
+        4.0 * apart(1.0).min(apart(-1.0))
     }
 }
 
@@ -155,24 +139,12 @@ impl Hull {
         }
     }
 
-    /// Extends the hull by all values that the keys interpolate. A cubic segment lies in the hull
-    /// of its Bézier control points, which are its ends and two more, a third of its length along
-    /// the tangents.
-    pub(crate) fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
-        if keys.interpolation != Interpolation::CubicSpline {
-            let values = keys.values.iter().map(|value| value.as_dvec3());
-            return values.fold(self, Self::with);
-        }
-        let (keyed, _) = keys.values.as_chunks::<3>();
-        for [_, value, _] in keyed {
-            self = self.with(value.as_dvec3());
-        }
-        for (key, time) in keyed.windows(2).zip(keys.times_s.windows(2)) {
-            let third = (f64::from(time[1]) - f64::from(time[0])) / 3.0;
-            let ([_, from, out], [next_in, to, _]) = (key[0], key[1]);
-            self = self.with(from.as_dvec3() + out.as_dvec3() * third);
-            self = self.with(to.as_dvec3() - next_in.as_dvec3() * third);
-        }
+    /// Extends the hull by all values that the keys of a track interpolate.
+    pub(crate) fn with_track(mut self, values: &TrackValues) -> Self {
+        bounds(&values.numbers(), |component, value| {
+            let [least, greatest] = [&mut self.least[component], &mut self.greatest[component]];
+            (*least, *greatest) = (least.min(value), greatest.max(value));
+        });
         self
     }
 
@@ -191,15 +163,10 @@ impl CurveClip {
     /// Calls `each` with the hull of every track of translations and scales.
     pub(crate) fn hulls(&self, mut each: impl FnMut(usize, Property, Hull)) {
         for track in self.tracks() {
-            let joint = usize::from(track.joint);
-            match &track.values {
-                TrackValues::Translation(keys) => {
-                    each(joint, Property::Translation, Hull::EMPTY.with_keys(keys));
-                }
-                TrackValues::Scale(keys) => {
-                    each(joint, Property::Scale, Hull::EMPTY.with_keys(keys));
-                }
-                TrackValues::Rotation(_) => {}
+            let property = track.values.property();
+            if property != Property::Rotation {
+                let hull = Hull::EMPTY.with_track(&track.values);
+                each(track.joint.into(), property, hull);
             }
         }
     }
@@ -212,19 +179,23 @@ impl CurveClip {
     }
 }
 
-/// Bounds the weights of a track.
-///
-/// A cubic segment lies in the hull of its Bézier control points: see [`Hull::with_keys`].
+/// Calls `each` with a bound on the size of every weight of a track.
 fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
-    let (keys, count) = (&track.keys, track.count as usize);
-    let values = |row: usize| keys.values.iter().skip(row * count).take(count);
-    let mut bound = |number: usize, value: f64| {
+    bounds(&track.numbers(), |number, value| {
         each(track.first_weight.index() + number, value.abs());
-    };
+    });
+}
+
+/// Calls `each` with numbers, by component, between which all values lie.
+///
+/// A cubic segment lies in the hull of its Bézier control points, which are its ends and two more,
+/// a third of its length along the tangents.
+fn bounds(keys: &Numbers<'_>, mut each: impl FnMut(usize, f64)) {
+    let values = |row: usize| &keys.values[row * keys.width..][..keys.width];
     for (key, time_s) in keys.times_s.iter().enumerate() {
-        if keys.interpolation != Interpolation::CubicSpline {
-            for (number, value) in values(key).enumerate() {
-                bound(number, (*value).into());
+        if !keys.is_spline() {
+            for (component, value) in values(key).iter().enumerate() {
+                each(component, (*value).into());
             }
             continue;
         }
@@ -234,9 +205,9 @@ fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
         let before = key.checked_sub(1).and_then(|at| keys.times_s.get(at));
         let thirds = [third_to(before), 0.0, third_to(keys.times_s.get(key + 1))];
         for (row, third) in (3 * key..).zip(thirds) {
-            let pairs = values(row).zip(values(3 * key + 1));
-            for (number, (tangent, value)) in pairs.enumerate() {
-                bound(number, f64::from(*value) + f64::from(*tangent) * third);
+            let pairs = values(row).iter().zip(values(3 * key + 1));
+            for (component, (tangent, value)) in pairs.enumerate() {
+                each(component, f64::from(*value) + f64::from(*tangent) * third);
             }
         }
     }
@@ -247,34 +218,28 @@ impl Clip {
     ///
     /// For an additive clip, these are differences.
     pub(crate) fn hull(&self, joint: usize, property: Property) -> Hull {
-        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
-        let first = info.rows[property as usize] as usize;
-        let rest = self.at_rest(joint);
-        let mut hull = if info.rests(property) {
-            Hull::EMPTY.with(match property {
-                Property::Translation => rest.translation.as_dvec3(),
-                _ => rest.scale.as_dvec3(),
-            })
-        } else {
-            let ranges = [0, 1, 2].map(|row| self.range(info.moves(property), first + row, lane));
-            Hull {
-                least: ranges.map(|range| range[0]).into(),
-                greatest: ranges.map(|range| range[1]).into(),
-            }
+        let ranges = [0, 1, 2].map(|component| self.range(joint, property, component));
+        let mut hull = Hull {
+            least: ranges.map(|range| range[0]).into(),
+            greatest: ranges.map(|range| range[1]).into(),
         };
         for track in self.kept_of(joint..joint + 1) {
-            match (&track.values, property) {
-                (TrackValues::Translation(keys), Property::Translation)
-                | (TrackValues::Scale(keys), Property::Scale) => hull = hull.with_keys(keys),
-                _ => {}
+            if track.values.property() == property {
+                hull = hull.with_track(&track.values);
             }
         }
         hull
     }
 
-    /// The range of a lane of a row: of keys if its block moves, of constants if not.
-    pub(super) fn range(&self, moves: bool, row: usize, lane: usize) -> [f64; 2] {
-        if !moves {
+    /// The range of a component of one of a joint's properties, without kept tracks.
+    fn range(&self, joint: usize, property: Property, component: usize) -> [f64; 2] {
+        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
+        if info.rests(property) {
+            let rest = components(&self.at_rest(joint));
+            return [f64::from(rest[property.first() + component]); 2];
+        }
+        let row = info.rows_of(property).start + component;
+        if !info.moves(property) {
             return [f64::from(self.constants[row].0[lane]); 2];
         }
         if let BlockKeys::Packed(packed) = &self.keys {
@@ -291,19 +256,17 @@ impl Clip {
     /// Calls `each` with a bound on the size of every morph weight that it drives.
     pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
         for keys in &self.weights {
-            let even = match keys {
-                WeightKeys::Even(even) => even,
-                WeightKeys::Curve(track) => {
-                    curve_bounds(track, &mut each);
-                    continue;
+            match keys {
+                WeightKeys::Curve(track) => curve_bounds(track, &mut each),
+                WeightKeys::Even(even) => {
+                    for (number, column) in even.columns.iter().enumerate() {
+                        let steps = f64::from((1_u32 << column.width) - 1);
+                        let least = f64::from(column.min);
+                        let greatest = least + f64::from(column.scale) * steps;
+                        let bound = least.abs().max(greatest.abs());
+                        each(even.first_weight.index() + number, bound);
+                    }
                 }
-            };
-            for (number, column) in even.columns.iter().enumerate() {
-                let steps = f64::from((1_u32 << column.width) - 1);
-                let least = f64::from(column.min);
-                let greatest = least + f64::from(column.scale) * steps;
-                let bound = least.abs().max(greatest.abs());
-                each(even.first_weight.index() + number, bound);
             }
         }
     }

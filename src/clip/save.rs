@@ -4,23 +4,22 @@
 //! they are loaded. Data that the kernel uses without checks is derived or validated then, never
 //! taken from the bytes as it is.
 
-use super::curve::{CurveClip, WeightTrack};
-use super::keys::{Column, Packed, Step};
-use super::packed::{
-    Block, BlockKeys, Clip, ClipReport, ClipSizes, Property, VertexError, components, fingerprint,
-};
+use super::components::{IDENTITY, Property, components};
+use super::curve::CurveClip;
+use super::keys::{Column, MAX_BITS, Packed, Step};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, ClipSizes, VertexError};
 use super::quantise::{Implied, unmoved_columns};
 use super::rates::MAX_FRAMES;
 use super::save_tracks::{load_tracks, save_tracks};
 use super::stream::{BitReader, BitWriter};
 use super::timing::Timing;
-use super::weights::{Column as WeightColumn, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use super::track::WeightTrack;
+use super::weights::{Column as WeightColumn, EvenWeights, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
-use crate::skeleton::{Skeleton, Transform};
 use core::ops::Range;
 
 save_structs! {
@@ -51,33 +50,20 @@ const IMPLIED_BITS: u32 = 4;
 const NOT_IMPLIED: u32 = 8;
 
 fn expect(holds: bool, why: &'static str) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(invalid("clip", why))
-    }
+    holds.then_some(()).ok_or_else(|| invalid("clip", why))
 }
 
 impl Clip {
-    pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
-        fingerprint(skeleton)
-    }
-
-    pub(crate) fn save(&self, to: &mut Vec<u8>) {
-        self.save_measured(to);
-    }
-
     /// Saves the clip. Returns where its bytes go.
-    pub(super) fn save_measured(&self, to: &mut Vec<u8>) -> ClipSizes {
+    pub(crate) fn save(&self, to: &mut Vec<u8>) -> ClipSizes {
         let start = to.len();
         self.name.save(to);
         self.additive.save(to);
         self.timing.save(to);
         let mut bits = BitWriter::default();
         let mut sizes = ClipSizes::default();
-        let of_tables = self.save_blocks(&mut bits);
-        let blocks = bits.len();
-        let (mut tables, mut constants) = (of_tables, blocks - of_tables);
+        // The sizes of tables and of constants are in bits at first.
+        self.save_blocks(&mut bits, &mut sizes);
         match &self.keys {
             BlockKeys::Plain(rows, stride) => {
                 0_u8.save(to);
@@ -87,9 +73,8 @@ impl Clip {
             }
             BlockKeys::Packed(packed) => {
                 1_u8.save(to);
-                let [of_tables, of_constants] = self.save_keys(packed, &mut bits);
-                (tables, constants) = (tables + of_tables, constants + of_constants);
-                sizes.keys = (bits.len() - blocks - of_tables - of_constants).div_ceil(8);
+                self.save_keys(packed, &mut bits, &mut sizes);
+                sizes.keys = (bits.len() - sizes.tables - sizes.constants).div_ceil(8);
             }
         }
         let before = bits.len();
@@ -101,49 +86,39 @@ impl Clip {
         self.weights.iter().for_each(|keys| keys.save(to));
         sizes.weights = to.len() - before;
         self.report.save(to);
-        (sizes.tables, sizes.constants) = (tables.div_ceil(8), constants.div_ceil(8));
+        sizes.tables = sizes.tables.div_ceil(8);
+        sizes.constants = sizes.constants.div_ceil(8);
         let known = sizes.tables + sizes.constants + sizes.keys + sizes.curves + sizes.weights;
         sizes.others = (to.len() - start).saturating_sub(known);
         sizes
     }
 
-    /// Writes the flags of all blocks, and the constants. Returns the bits of the flags.
-    fn save_blocks(&self, to: &mut BitWriter) -> usize {
+    /// Writes the flags of all blocks, and the constants.
+    fn save_blocks(&self, to: &mut BitWriter, sizes: &mut ClipSizes) {
         for block in &self.blocks {
             to.put(u32::from(block.flags & !Block::NEAR), FLAG_BITS);
         }
-        let flags = to.len();
+        sizes.tables = to.len();
         for (number, block) in self.blocks.iter().enumerate() {
-            for property in Property::ALL
-                .into_iter()
-                .filter(|property| block.is_still(*property))
-            {
-                let first = block.rows[property as usize] as usize;
-                let rows = &self.constants[first..first + property.len()];
+            for property in block.still() {
+                let rows = &self.constants[block.rows_of(property)];
                 for joint in self.joints_of(number) {
                     let values = rows.iter().map(|row| row.0[joint % WIDTH]);
-                    self.save_fixed(joint, property, values, to);
+                    self.save_fixed(joint, property, &values.collect::<Vec<f32>>(), to);
                 }
             }
         }
-        flags
+        sizes.constants = to.len() - sizes.tables;
     }
 
     /// Writes the values of a property that does not move.
-    fn save_fixed(
-        &self,
-        joint: usize,
-        property: Property,
-        values: impl Iterator<Item = f32> + Clone,
-        to: &mut BitWriter,
-    ) {
-        let rests = values
-            .clone()
-            .map(f32::to_bits)
-            .eq(self.bits_at_rest(joint, property));
+    fn save_fixed(&self, joint: usize, property: Property, values: &[f32], to: &mut BitWriter) {
+        let rest = &components(&self.at_rest(joint))[property.range()];
+        let bits = values.iter().map(|value| value.to_bits());
+        let rests = bits.clone().eq(rest.iter().map(|value| value.to_bits()));
         to.put(u32::from(!rests), 1);
         if !rests {
-            values.for_each(|value| to.put(value.to_bits(), 32));
+            bits.for_each(|bits| to.put(bits, 32));
         }
     }
 
@@ -153,62 +128,52 @@ impl Clip {
         property: Property,
         from: &mut BitReader<'_>,
     ) -> Result<[f32; 4]> {
+        let at_rest = components(&self.at_rest(joint));
         let mut values = [0.0; 4];
         let rests = from.take(1)? == 0;
-        for (value, rest) in values.iter_mut().zip(self.bits_at_rest(joint, property)) {
-            *value = f32::from_bits(if rests { rest } else { from.take(32)? });
+        for (value, rest) in values.iter_mut().zip(&at_rest[property.range()]) {
+            *value = match rests {
+                true => *rest,
+                false => f32::from_bits(from.take(32)?),
+            };
             expect(value.is_finite(), "has keys that are not finite")?;
         }
         Ok(values)
     }
 
-    fn bits_at_rest(&self, joint: usize, property: Property) -> impl Iterator<Item = u32> {
-        let rest = components(&self.at_rest(joint))
-            .map(f32::to_bits)
-            .into_iter();
-        rest.skip(property.first()).take(property.len())
-    }
-
-    /// Writes the keys of all joints that move. Returns the bits of tables and of constants.
-    fn save_keys(&self, packed: &Packed, to: &mut BitWriter) -> [usize; 2] {
-        let (mut tables, mut constants) = (0, 0);
-        for (joint, row, property) in self.moving() {
-            let columns = (row..row + property.len()).map(|row| packed.column(row, joint % WIDTH));
-            let columns: Vec<Column> = columns.collect();
-            let fixed = columns.iter().map(|column| match column {
-                Column::Fixed(value) => Some(*value),
-                Column::Steps(..) => None,
-            });
-            let fixed: Option<Vec<f32>> = fixed.collect();
-            let start = to.len();
-            to.put(u32::from(fixed.is_none()), 1);
-            if let Some(values) = fixed {
-                self.save_fixed(joint, property, values.into_iter(), to);
-                constants += to.len() - start;
-                continue;
+    /// Writes the keys of all joints that move.
+    fn save_keys(&self, packed: &Packed, to: &mut BitWriter, sizes: &mut ClipSizes) {
+        for (joint, rows, property) in self.moving() {
+            let (mut fixed, mut lists, mut step) = (Vec::new(), Vec::new(), None);
+            for row in rows {
+                match packed.column(row, joint % WIDTH) {
+                    Column::Fixed(value) => fixed.push(value),
+                    Column::Steps(own, multiples) => {
+                        step = Some(own);
+                        lists.push(multiples);
+                    }
+                }
             }
-            let lists = columns.iter().filter_map(|column| match column {
-                Column::Steps(step, multiples) => Some((*step, &multiples[..])),
-                Column::Fixed(_) => None,
-            });
-            // All components of a property have one step.
-            let lists: Vec<(Step, &[i32])> = lists.collect();
-            let Some((step, _)) = lists.first() else {
+            let start = to.len();
+            to.put(step.is_some().into(), 1);
+            // All components of a property have one step, or none has one.
+            let Some(step) = step else {
+                self.save_fixed(joint, property, &fixed, to);
+                sizes.constants += to.len() - start;
                 continue;
             };
             to.put(step.upper().into(), STEP_BITS);
-            let implied = implied_of(*step, &lists);
+            let implied = implied_of(step, &lists);
             if property == Property::Rotation {
                 to.put(implied.map_or(NOT_IMPLIED, Implied::number), IMPLIED_BITS);
             }
-            tables += to.len() - start;
-            for (component, (_, multiples)) in lists.iter().enumerate() {
+            sizes.tables += to.len() - start;
+            for (component, multiples) in lists.iter().enumerate() {
                 if implied.is_none_or(|implied| implied.component != component) {
                     to.put_list(multiples);
                 }
             }
         }
-        [tables, constants]
     }
 
     /// Reads what [`Self::save_keys`] wrote.
@@ -216,8 +181,8 @@ impl Clip {
         let frames = self.timing.frames;
         expect(frames <= MAX_FRAMES, "has too many frames")?;
         let mut columns = unmoved_columns(&self.blocks);
-        for (joint, row, property) in self.moving() {
-            let columns = columns[row..row + property.len()].iter_mut();
+        for (joint, rows, property) in self.moving() {
+            let columns = columns[rows].iter_mut();
             let columns = columns.map(|row| &mut row[joint % WIDTH]);
             if from.take(1)? == 0 {
                 let values = self.load_fixed(joint, property, from)?;
@@ -253,26 +218,15 @@ impl Clip {
         Ok(packed)
     }
 
-    /// The joints of a block.
-    fn joints_of(&self, block: usize) -> Range<usize> {
-        block * WIDTH..((block + 1) * WIDTH).min(self.rest.len())
-    }
-
-    /// The joints and properties that move, each with its first row.
-    fn moving(&self) -> impl Iterator<Item = (usize, usize, Property)> + '_ {
-        self.blocks
-            .iter()
-            .enumerate()
-            .flat_map(move |(number, block)| {
-                let own = Property::ALL
-                    .into_iter()
-                    .filter(|property| block.moves(*property));
-                own.flat_map(move |property| {
-                    let row = block.rows[property as usize] as usize;
-                    self.joints_of(number)
-                        .map(move |joint| (joint, row, property))
-                })
+    /// The joints and properties that move, each with its rows.
+    fn moving(&self) -> impl Iterator<Item = (usize, Range<usize>, Property)> + '_ {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.flat_map(move |(number, block)| {
+            block.moving().flat_map(move |property| {
+                let joints = self.joints_of(number);
+                joints.map(move |joint| (joint, block.rows_of(property), property))
             })
+        })
     }
 
     /// Loads a clip of `character`, whose skeleton has this fingerprint.
@@ -306,7 +260,11 @@ impl Clip {
         if form == 1 {
             clip.keys = BlockKeys::Packed(clip.load_keys(&mut bits)?);
         }
-        clip.check_rows()?;
+        if let BlockKeys::Plain(_, stride) = &clip.keys {
+            let moving = clip.blocks.iter().flat_map(|block| block.moving());
+            let rows: usize = moving.map(Property::len).sum();
+            expect(rows == *stride, "has a block beyond its rows")?;
+        }
         let kept = load_tracks(&clip.timing, &mut bits)?;
         bits.finish()?;
         // This checks and sorts the tracks.
@@ -344,15 +302,11 @@ impl Clip {
             }
             self.blocks.push(block);
         }
-        let identity = components(&Transform::IDENTITY);
         for number in 0..self.blocks.len() {
             let block = self.blocks[number];
-            for property in Property::ALL
-                .into_iter()
-                .filter(|property| block.is_still(*property))
-            {
-                let own = &identity[property.first()..][..property.len()];
-                let mut rows: Vec<Row> = own.iter().map(|value| Row([*value; WIDTH])).collect();
+            for property in block.still() {
+                let rows = property.range().map(|own| Row([IDENTITY[own]; WIDTH]));
+                let mut rows: Vec<Row> = rows.collect();
                 for joint in self.joints_of(number) {
                     let values = self.load_fixed(joint, property, from)?;
                     for (row, value) in rows.iter_mut().zip(values) {
@@ -364,37 +318,21 @@ impl Clip {
         }
         Ok(())
     }
-
-    /// Checks that plain keys have as many rows as the blocks have.
-    fn check_rows(&self) -> Result<()> {
-        let BlockKeys::Plain(_, stride) = &self.keys else {
-            return Ok(());
-        };
-        let moving = self.blocks.iter().flat_map(|block| {
-            let moving = Property::ALL
-                .into_iter()
-                .filter(|property| block.moves(*property));
-            moving.map(Property::len)
-        });
-        let rows: usize = moving.sum();
-        expect(rows == *stride, "has a block beyond its rows")
-    }
 }
 
 /// The component of a rotation that follows from the others in all frames.
-fn implied_of(step: Step, lists: &[(Step, &[i32])]) -> Option<Implied> {
-    let [a, b, c, d] = *lists else {
+fn implied_of(step: Step, lists: &[Vec<i32>]) -> Option<Implied> {
+    let [a, b, c, d] = lists else {
         return None;
     };
-    let frames = || {
-        let all = a.1.iter().zip(b.1).zip(c.1.iter().zip(d.1));
-        all.map(|((a, b), (c, d))| [*a, *b, *c, *d])
-    };
-    let all = (0..NOT_IMPLIED).filter_map(Implied::of_number);
-    let follows = |implied: &Implied| {
-        frames().all(|all| implied.multiple(all, step) == all[implied.component])
-    };
-    all.into_iter().find(follows)
+    let mut all = (0..NOT_IMPLIED).filter_map(Implied::of_number);
+    all.find(|implied| {
+        let mut frames = a.iter().zip(b).zip(c.iter().zip(d));
+        frames.all(|((a, b), (c, d))| {
+            let all = [*a, *b, *c, *d];
+            implied.multiple(all, step) == all[implied.component]
+        })
+    })
 }
 
 fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
@@ -491,15 +429,8 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
             0 => WeightKeys::Even(EvenWeights::load(count, from)?),
             1 => {
                 let track = WeightTrack::load(from)?;
-                let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
-                // This checks the track.
-                let clip = none.with_weight_tracks(vec![track], count)?;
-                let tracks = clip.weight_tracks().to_vec();
-                all.extend(tracks.into_iter().map(WeightKeys::Curve));
-                let Some(last) = all.pop() else {
-                    return Err(invalid("clip", "has a weight track without weights"));
-                };
-                last
+                track.check(count)?;
+                WeightKeys::Curve(track)
             }
             _ => return Err(invalid("clip", "has morph weights of an unknown form")),
         };

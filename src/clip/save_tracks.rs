@@ -1,15 +1,13 @@
 //! Serialises the tracks that a clip keeps as curves.
 
-use super::curve::{Interpolation, Keys, Track, TrackValues};
-use super::frames::driven;
+use super::components::Property;
 use super::keys::MAX_BITS;
-use super::packed::Property;
 use super::stream::{BitReader, BitWriter};
 use super::timing::Timing;
+use super::track::{Interpolation, Keys, Track, TrackValues};
 use crate::bytes::invalid;
 use crate::error::{Error, Result};
 use crate::id::Id;
-use glam::{Quat, Vec3};
 
 const COUNT_BITS: u32 = 32;
 const JOINT_BITS: u32 = 16;
@@ -38,20 +36,11 @@ pub(super) fn save_tracks(tracks: &[Track], timing: &Timing, to: &mut BitWriter)
     let of_frames = frame_times_s(timing);
     let mut before: &[f32] = &[];
     for track in tracks {
-        let (interpolation, values) = match &track.values {
-            TrackValues::Rotation(keys) => (
-                keys.interpolation,
-                columns(&keys.values, |value| value.to_array()),
-            ),
-            TrackValues::Translation(keys) | TrackValues::Scale(keys) => (
-                keys.interpolation,
-                columns(&keys.values, |value| value.to_array()),
-            ),
-        };
-        let times_s = track.values.times_s();
+        let keys = track.values.numbers();
+        let times_s = keys.times_s;
         to.put(track.joint.0.into(), JOINT_BITS);
-        to.put(driven(track) as u32, PROPERTY_BITS);
-        to.put(interpolation as u32, INTERPOLATION_BITS);
+        to.put(track.values.property() as u32, PROPERTY_BITS);
+        to.put(keys.interpolation as u32, INTERPOLATION_BITS);
         if times_s == of_frames {
             to.put(OF_FRAMES, TIMES_BITS);
         } else if times_s == before {
@@ -64,7 +53,10 @@ pub(super) fn save_tracks(tracks: &[Track], timing: &Timing, to: &mut BitWriter)
                 .for_each(|time_s| to.put(time_s.to_bits(), 32));
         }
         before = times_s;
-        values.iter().for_each(|values| put_floats(values, to));
+        for component in 0..keys.width {
+            let values = keys.values.iter().skip(component).step_by(keys.width);
+            put_floats(&values.copied().collect::<Vec<f32>>(), to);
+        }
     }
 }
 
@@ -89,26 +81,13 @@ pub(super) fn load_tracks(timing: &Timing, from: &mut BitReader<'_>) -> Result<V
         let count = times_s.len() * interpolation.values_per_key();
         let columns = (0..property.len()).map(|_| take_floats(count, from));
         let columns: Vec<Vec<f32>> = columns.collect::<Result<_>>()?;
-        let vector = |at: usize| Vec3::from_array(core::array::from_fn(|part| columns[part][at]));
-        let rotation = |at: usize| Quat::from_array(core::array::from_fn(|part| columns[part][at]));
-        let values = match property {
-            Property::Rotation => TrackValues::Rotation(Keys {
-                values: (0..count).map(rotation).collect(),
-                times_s,
-                interpolation,
-            }),
-            _ => {
-                let keys = Keys {
-                    values: (0..count).map(vector).collect(),
-                    times_s,
-                    interpolation,
-                };
-                match property {
-                    Property::Scale => TrackValues::Scale(keys),
-                    _ => TrackValues::Translation(keys),
-                }
-            }
+        let values = (0..count).flat_map(|at| columns.iter().map(move |column| column[at]));
+        let keys = Keys {
+            values: values.collect(),
+            times_s,
+            interpolation,
         };
+        let values = TrackValues::of_numbers(property, keys);
         tracks.push(Track { joint, values });
     }
     Ok(tracks)
@@ -119,14 +98,7 @@ fn unknown() -> Error {
 }
 
 fn frame_times_s(timing: &Timing) -> Vec<f32> {
-    let frames = 0..timing.frames;
-    frames.map(|frame| timing.time_s(frame) as f32).collect()
-}
-
-/// The components of all values.
-fn columns<T: Copy, const N: usize>(values: &[T], of: impl Fn(T) -> [f32; N]) -> Vec<Vec<f32>> {
-    let column = |component: usize| values.iter().map(|value| of(*value)[component]).collect();
-    (0..N).map(column).collect()
+    timing.times_s().map(|time_s| time_s as f32).collect()
 }
 
 /// Writes numbers as integers if they have few binary places.

@@ -6,16 +6,16 @@
 //! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
 use super::compare::Detail;
-use super::frames::{Fate, at_rest, folded};
+use super::components::{Property, components};
+use super::frames::{Fate, folded};
 use super::keys::{Step, WINDOW_BITS};
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
-use super::packed::{BlockKeys, Clip, Property};
+use super::packed::{BlockKeys, Clip};
 use super::quantise::{Part, packed, parts};
-use super::tested_times::{Pick, Times, picks};
+use super::tested_times::{Poses, TimeGroup, Times};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
-use crate::skeleton::NO_PARENT;
 use glam::Vec3;
 
 /// Number of times that tolerances are changed and measured.
@@ -59,30 +59,28 @@ struct Reach {
 pub(super) fn search(
     clip: &Clip,
     measure: &Measure<'_>,
-    times: &mut Times,
+    times: &Times<'_>,
 ) -> Result<(Clip, Worst), Vec<u16>> {
     let BlockKeys::Plain(_, 1..) = &clip.keys else {
         return Err(Vec::new());
     };
-    let searched = evenly(
-        picks(measure.keys(), times, Times::SEARCHED),
-        clip.rest.len(),
-    );
-    let all = parts(clip);
+    let searched = evenly(times.groups(Times::SEARCHED), clip.rest.len());
+    let mut all = parts(clip);
     let reaches = reaches(clip, measure, &searched, &all);
-    let base = tolerances(&all, &reaches, measure.limit_m());
-    let clip = &without_trifles(clip, &all, &base);
-    let parts = &parts(clip);
-    let base = &tolerances(parts, &reaches, measure.limit_m());
-    let mut powers = least(clip, measure, &searched, parts, base);
+    set_tolerances(&mut all, &reaches, measure.limit_m());
+    let clip = &without_trifles(clip, &all);
+    let mut parts = parts(clip);
+    set_tolerances(&mut parts, &reaches, measure.limit_m());
+    let mut powers = least(clip, measure, &searched, &mut parts);
     drop(searched);
     // Errors at times that the search did not test may be slightly larger.
     let mut blamed = Vec::new();
     for round in 0..ROUNDS {
-        let Some(tried) = finished(clip, parts, &steps(parts, base, &powers)) else {
+        set_steps(&mut parts, &powers);
+        let Some(tried) = finished(clip, &parts) else {
             break;
         };
-        let made = Unpacked::new(&tried, measure.base());
+        let made = Unpacked::new(&tried, measure.file.base);
         if let Some(worst) = measure.within(&made, times) {
             let worst = measure.with_vertex(worst, &made, times);
             return Ok((tried, worst));
@@ -91,7 +89,7 @@ pub(super) fn search(
             blamed = measure.blame(&tried).1;
         }
         let mut errors = vec![Most::default(); powers.len()];
-        let all = picks(measure.keys(), times, 0..Times::SETS);
+        let all = times.groups(0..Times::SETS);
         let detail = Detail::Vertices(SEARCHED * measure.limit_m());
         measure.errors(
             &made,
@@ -111,35 +109,29 @@ pub(super) fn search(
 fn least(
     clip: &Clip,
     measure: &Measure<'_>,
-    searched: &[Pick<'_>],
-    parts: &[Part],
-    base: &[f32],
+    searched: &[&TimeGroup],
+    parts: &mut [Part],
 ) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
-    let mut made = Unpacked::new(clip, measure.base());
+    let mut made = Unpacked::new(clip, measure.file.base);
     let mut errors = vec![Most::default(); powers.len()];
-    let mut before: Option<Vec<Option<Step>>> = None;
     let mut best: Option<(f32, Vec<f32>)> = None;
     for round in 0..ROUNDS {
-        let steps = steps(parts, base, &powers);
-        let changed = change(clip, parts, before.as_deref(), &steps, &mut made);
+        let before = (round > 0).then(|| parts.to_vec());
+        set_steps(parts, &powers);
+        let changed = change(clip, parts, before.as_deref(), &mut made);
         // Without a change, the errors are those of the round before.
         if changed.contains(&true) {
             measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
         }
         let slack = slack(clip, &errors, limit);
-        let bits = parts
-            .iter()
-            .zip(&steps)
-            .map(|(part, step)| part.bits(*step));
-        let bits = bits.sum();
+        let bits = parts.iter().map(Part::bits).sum();
         if slack.iter().all(|slack| *slack >= 0.0)
             && best.as_ref().is_none_or(|(least, _)| bits < *least)
         {
             best = Some((bits, powers.clone()));
         }
-        before = Some(steps);
         let share = round as f32 / (ROUNDS - 1) as f32;
         let pace = PACE[0] + (PACE[1] - PACE[0]) * share;
         for (power, slack) in powers.iter_mut().zip(&slack) {
@@ -150,21 +142,20 @@ fn least(
     best.map_or(powers, |(_, powers)| powers)
 }
 
-/// Rounds the keys in `made` to other steps. Returns the joints whose keys changed.
+/// Rounds the keys in `made` to other steps than `before`. Returns the joints whose keys changed.
 fn change(
     clip: &Clip,
     parts: &[Part],
-    before: Option<&[Option<Step>]>,
-    steps: &[Option<Step>],
+    before: Option<&[Part]>,
     made: &mut Unpacked<'_>,
 ) -> Vec<bool> {
     let mut changed = vec![before.is_none(); clip.rest.len()];
-    for (number, (part, step)) in parts.iter().zip(steps).enumerate() {
-        if before.is_some_and(|before| before[number] == *step) {
+    for (number, part) in parts.iter().enumerate() {
+        if before.is_some_and(|before| before[number].step == part.step) {
             continue;
         }
         changed[part.joint] = true;
-        for (row, column) in part.rows().zip(part.columns(clip, *step)) {
+        for (row, column) in part.rows().zip(part.columns(clip)) {
             column.fill(made.keys_mut(row, part.joint % WIDTH));
         }
     }
@@ -172,23 +163,25 @@ fn change(
 }
 
 /// At most [`MAX_POSES`] joint poses, evenly selected.
-fn evenly(picks: Vec<Pick<'_>>, joints: usize) -> Vec<Pick<'_>> {
-    let poses = picks.len() * joints * EIGHT;
+fn evenly(groups: Vec<&TimeGroup>, joints: usize) -> Vec<&TimeGroup> {
+    let poses = groups.len() * joints * EIGHT;
     let step = poses.div_ceil(MAX_POSES).max(1);
-    picks.into_iter().step_by(step).collect()
+    groups.into_iter().step_by(step).collect()
 }
 
 /// Drops motion that is too small to matter.
-fn without_trifles(clip: &Clip, parts: &[Part], base: &[f32]) -> Clip {
-    folded(clip, parts, |own, first| {
-        let trifle = |number: usize, off: f32| off <= TRIFLE * base[first + number];
-        let is_still = |(number, part): (usize, &Part)| {
-            let mut spans = part.spans.iter();
-            spans.all(|span| trifle(number, span.length()))
+fn without_trifles(clip: &Clip, parts: &[Part]) -> Clip {
+    folded(clip, parts, |own| {
+        let trifle = |part: &Part, off: f32| off <= TRIFLE * part.tolerance;
+        let is_still = |part: &Part| part.spans.iter().all(|span| trifle(part, span.length()));
+        let rests = |part: &Part| {
+            let rest = components(&clip.at_rest(part.joint));
+            let mut spans = part.spans.iter().zip(&rest[part.property.range()]);
+            spans.all(|(span, rest)| trifle(part, (span.max - rest).max(rest - span.min)))
         };
-        if at_rest(clip, own, trifle) {
+        if own.iter().all(rests) {
             Fate::Rest
-        } else if own.iter().enumerate().all(is_still) {
+        } else if own.iter().all(is_still) {
             Fate::Constant
         } else {
             Fate::Moves
@@ -197,61 +190,52 @@ fn without_trifles(clip: &Clip, parts: &[Part], base: &[f32]) -> Clip {
 }
 
 /// Packs the clip. Properties whose keys need no steps become constants, which take less space.
-fn finished(clip: &Clip, parts: &[Part], steps: &[Option<Step>]) -> Option<Clip> {
-    let clip = folded(clip, parts, |own, first| {
-        match steps[first..first + own.len()].iter().all(Option::is_none) {
-            true => Fate::Constant,
-            false => Fate::Moves,
+fn finished(clip: &Clip, parts: &[Part]) -> Option<Clip> {
+    let clip = folded(clip, parts, |own| {
+        match own.iter().any(|part| part.step.is_some()) {
+            true => Fate::Moves,
+            false => Fate::Constant,
         }
     });
-    let groups = parts.chunk_by(|a, b| a.row == b.row);
-    let mut left = Vec::with_capacity(parts.len());
-    let mut next = 0;
-    for group in groups {
-        let own = &steps[next..next + group.len()];
-        next += group.len();
-        if own.iter().any(Option::is_some) {
-            left.extend(own);
-        }
-    }
+    let left = parts.iter().filter_map(|part| {
+        let block = &clip.blocks[part.joint / WIDTH];
+        let row = block.rows_of(part.property).start;
+        block.moves(part.property).then_some(Part { row, ..*part })
+    });
+    let left: Vec<Part> = left.collect();
     if left.is_empty() {
         return Some(clip);
     }
-    packed(&clip, &super::quantise::parts(&clip), &left)
+    packed(&clip, &left)
 }
 
-/// The step of each part, with its joint's correction.
-fn steps(parts: &[Part], base: &[f32], powers: &[f32]) -> Vec<Option<Step>> {
-    let pairs = parts.iter().zip(base);
-    let steps = pairs.map(|(part, base)| part.step(base * powers[part.joint].exp2()));
-    let mut steps: Vec<Option<Step>> = steps.collect();
-    let mut rest = &mut steps[..];
-    for group in parts.chunk_by(|a, b| a.row == b.row) {
-        let (own, others) = rest.split_at_mut(group.len());
-        fit(group, own);
-        rest = others;
+/// Sets the step of each part, with its joint's correction.
+fn set_steps(parts: &mut [Part], powers: &[f32]) {
+    for part in &mut *parts {
+        part.set_step(powers[part.joint].exp2());
     }
-    steps
+    parts.chunk_by_mut(|a, b| a.row == b.row).for_each(fit);
 }
 
 /// Doubles the steps of the widest fields of rows until each row fits into a window. The
 /// measurement shows whether they are small enough.
-fn fit(parts: &[Part], steps: &mut [Option<Step>]) {
+fn fit(parts: &mut [Part]) {
     for component in 0..parts[0].property.len() {
-        let width = |(part, step): (&Part, &Option<Step>)| {
+        let width = |part: &Part| {
             // Rounding may add one at both ends.
             let length = f64::from(part.spans[component].length());
-            step.map_or(0, |step| {
+            part.step.map_or(0, |step| {
                 (length / f64::from(step.value()) + 2.0).log2() as u32 + 1
             })
         };
         loop {
-            let widths = parts.iter().zip(&*steps).map(width);
+            let widths = parts.iter().map(width);
             let widest = widths.clone().enumerate().max_by_key(|(_, width)| *width);
             let Some((widest, _)) = widest.filter(|_| widths.sum::<u32>() > WINDOW_BITS) else {
                 break;
             };
-            steps[widest] = steps[widest].and_then(Step::doubled);
+            let step = &mut parts[widest].step;
+            *step = step.and_then(Step::doubled);
         }
     }
 }
@@ -259,19 +243,14 @@ fn fit(parts: &[Part], steps: &mut [Option<Step>]) {
 /// The margin of each joint: the power of 2 by which the errors of it and of all its descendants
 /// are below the limit, at least.
 fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
-    let mut slack: Vec<f32> = errors
-        .iter()
-        .map(|error| {
-            (limit / error.error_m.max(f32::MIN_POSITIVE))
-                .log2()
-                .clamp(-20.0, 20.0)
-        })
-        .collect();
+    let own = errors.iter().map(|error| {
+        let times = limit / error.error_m.max(f32::MIN_POSITIVE);
+        times.log2().clamp(-20.0, 20.0)
+    });
+    let mut slack: Vec<f32> = own.collect();
     for joint in (0..slack.len()).rev() {
-        let parent = clip.rest[joint].parent_index();
-        if parent != NO_PARENT {
-            let own = slack[joint];
-            let parent = &mut slack[usize::from(parent)];
+        let own = slack[joint];
+        if let Some(parent) = slack.get_mut(usize::from(clip.rest[joint].parent_index())) {
             *parent = parent.min(own);
         }
     }
@@ -281,18 +260,16 @@ fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
 fn reaches(
     clip: &Clip,
     measure: &Measure<'_>,
-    searched: &[Pick<'_>],
+    searched: &[&TimeGroup],
     parts: &[Part],
 ) -> Vec<Reach> {
     let mut reaches = vec![Reach::default(); clip.rest.len()];
-    let (mut local, mut out) = (Vec::new(), Vec::new());
+    let mut exact = Poses::default();
     let mut far = vec![Octet::default(); reaches.len()];
-    for pick in searched {
-        let (models, _) = pick
-            .set
-            .models(measure.file(), pick.group, &mut local, &mut out);
+    for group in searched {
+        let models = &group.exact(&measure.file, &mut exact).models;
         for (joint, far) in far.iter_mut().enumerate() {
-            *far = Octet::splat(measure.probes().reach_m(joint));
+            *far = Octet::splat(measure.probes.reach_m(joint));
         }
         reach(clip, models, &mut far, &mut reaches);
     }
@@ -335,39 +312,34 @@ fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Rea
 }
 
 fn chains(clip: &Clip, parts: &[Part], reaches: &mut [Reach]) {
-    let joints = reaches.len();
-    let mut moves = vec![0.0_f32; joints];
+    let parent = |joint: usize| usize::from(clip.rest[joint].parent_index());
+    let mut moves = vec![0.0_f32; reaches.len()];
     for part in parts {
         if part.spans.iter().any(|span| span.min < span.max) {
             moves[part.joint] = 1.0;
         }
     }
     let mut above = moves.clone();
-    for joint in 0..joints {
-        if let Some(parent) = above
-            .get(usize::from(clip.rest[joint].parent_index()))
-            .copied()
-        {
-            above[joint] += parent;
-        }
+    for joint in 0..above.len() {
+        above[joint] += above.get(parent(joint)).copied().unwrap_or(0.0);
     }
-    let mut below = vec![0.0_f32; joints];
-    for joint in (0..joints).rev() {
-        reaches[joint].chain = (above[joint] + below[joint]).max(1.0);
+    let mut below = vec![0.0_f32; reaches.len()];
+    for (joint, reach) in reaches.iter_mut().enumerate().rev() {
+        reach.chain = (above[joint] + below[joint]).max(1.0);
         let own = below[joint] + moves[joint];
-        if let Some(parent) = below.get_mut(usize::from(clip.rest[joint].parent_index())) {
+        if let Some(parent) = below.get_mut(parent(joint)) {
             *parent = parent.max(own);
         }
     }
 }
 
-/// A first guess of each part's tolerance.
-fn tolerances(parts: &[Part], reaches: &[Reach], limit: f32) -> Vec<f32> {
-    let of = |part: &Part| {
+/// Sets a first guess of each part's tolerance.
+fn set_tolerances(parts: &mut [Part], reaches: &[Reach], limit: f32) {
+    for part in parts {
         let reach = &reaches[part.joint];
         // Errors of independent keys add up as their squares, and so do those of three components.
         let share = limit / (3.0 * reach.chain).sqrt();
-        match part.property {
+        part.tolerance = match part.property {
             Property::Rotation => {
                 // Errors along the quaternion vanish when it is normalised. Those of a component
                 // that follows from the others add to theirs.
@@ -378,7 +350,6 @@ fn tolerances(parts: &[Part], reaches: &[Reach], limit: f32) -> Vec<f32> {
             }
             Property::Translation => share / reach.parent,
             Property::Scale => share * reach.axes.min_element().max(1e-3) / reach.far,
-        }
-    };
-    parts.iter().map(of).collect()
+        };
+    }
 }

@@ -206,10 +206,9 @@ impl<'a> BitReader<'a> {
 
     /// Fails unless everything was read.
     pub(super) fn finish(self) -> Result<()> {
-        match self.bytes.is_empty() && self.open == 0 && self.count < 8 {
-            true => Ok(()),
-            false => Err(invalid("clip", "has too many keys")),
-        }
+        let all = self.bytes.is_empty() && self.open == 0 && self.count < 8;
+        all.then_some(())
+            .ok_or_else(|| invalid("clip", "has too many keys"))
     }
 
     fn take_rice(&mut self, parameter: u32) -> Result<u32> {

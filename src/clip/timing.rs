@@ -1,7 +1,5 @@
 //! The times of a clip's frames, and interpolation of rotations between them.
 
-use super::curve::CurveClip;
-
 /// The times of a clip's frames.
 ///
 /// Frames start at `start_s` and follow at `rate` per second, except for the last, which is at
@@ -66,10 +64,10 @@ impl Slerp {
 
 impl Timing {
     /// Creates the timing of a single frame.
-    pub(crate) fn single(raw: &CurveClip) -> Self {
+    pub(crate) fn single(start_s: f32, end_s: f32) -> Self {
         Self {
-            start_s: raw.start_s().into(),
-            end_s: raw.duration_s().into(),
+            start_s: start_s.into(),
+            end_s: end_s.into(),
             frames: 1,
             rate: 0.0,
             offsets: Vec::new(),
@@ -90,6 +88,11 @@ impl Timing {
         }
         let offset = self.offsets.get(frame).copied().unwrap_or(0);
         self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
+    }
+
+    /// The times of all frames, in seconds.
+    pub(crate) fn times_s(&self) -> impl Iterator<Item = f64> + Clone {
+        (0..self.frames).map(|frame| self.time_s(frame))
     }
 
     /// The position of `time_s` among the frames.

@@ -4,22 +4,22 @@
 //! many. Keys can be changed one component at a time.
 
 use super::additive::Base;
+use super::components::{COMPONENTS, Property, components, transform};
 use super::curve_sample::animate_tracks;
 use super::octet::{EIGHT, Matrices, Octet, matrices, normalised, product, turned};
-use super::packed::{BlockKeys, COMPONENTS, Clip, Property, components};
+use super::packed::{BlockKeys, Clip};
 use super::timing::Timing;
 use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Transform};
 
 /// Eight times, with their positions among a clip's frames.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Moments {
     times_s: [f64; EIGHT],
     from: [u32; EIGHT],
     to: [u32; EIGHT],
     u: Octet,
-    slerp_one: Octet,
-    slerp_two: Octet,
+    slerp: [Octet; 2],
     /// True if the times fall into consecutive frames, so that keys can be read contiguously.
     in_row: bool,
 }
@@ -27,21 +27,16 @@ pub(super) struct Moments {
 impl Moments {
     pub(super) fn new(timing: &Timing, times_s: &[f64; EIGHT]) -> Self {
         let mut all = Self {
-            times_s: *times_s,
-            from: [0; EIGHT],
-            to: [0; EIGHT],
-            u: Octet::default(),
-            slerp_one: Octet::default(),
-            slerp_two: Octet::default(),
             in_row: true,
+            ..Self::default()
         };
         for (lane, time_s) in times_s.iter().enumerate() {
             let moment = timing.moment(*time_s);
             all.times_s[lane] = moment.time_s;
             (all.from[lane], all.to[lane]) = (moment.from, moment.to);
             all.u.0[lane] = moment.u;
-            all.slerp_one.0[lane] = moment.slerp.one;
-            all.slerp_two.0[lane] = moment.slerp.two;
+            all.slerp[0].0[lane] = moment.slerp.one;
+            all.slerp[1].0[lane] = moment.slerp.two;
             all.in_row &= all.from[lane] == all.from[0] + lane as u32;
             all.in_row &= all.to[lane] == all.from[lane] + 1;
         }
@@ -91,14 +86,22 @@ impl<'a> Unpacked<'a> {
                 *value = clip.key(frame, row, lane);
             }
         }
-        let joints = (0..clip.rest.len()).map(|joint| JointKeys::new(clip, base, joint));
-        Self {
+        let joints = (0..clip.rest.len()).map(|joint| JointKeys::new(clip, joint));
+        let mut all = Self {
             joints: joints.collect(),
             clip,
             base,
             values,
             stride,
+        };
+        let at = Moments::new(&clip.timing, &[0.0; EIGHT]);
+        for joint in 0..all.joints.len() {
+            let own = &all.joints[joint];
+            if !own.kept && own.keys == [CONSTANT; COMPONENTS] {
+                all.joints[joint].fixed = Some(Box::new(all.local(&at, joint)));
+            }
         }
+        all
     }
 
     /// The keys of one lane of a row, one per frame.
@@ -135,18 +138,16 @@ impl<'a> Unpacked<'a> {
             for (from, to) in ends {
                 w = w - from * to;
             }
-            let part = at.u + w * (at.slerp_one + w * at.slerp_two);
+            let part = at.u + w * (at.slerp[0] + w * at.slerp[1]);
             for (to, ends) in pose.iter_mut().zip(ends) {
                 *to = ends.0 + (ends.1 - ends.0) * part;
             }
         }
         for property in [Property::Translation, Property::Scale] {
-            let first = property.first();
-            if keys.keys[first] != CONSTANT {
-                let own = pose.iter_mut().zip(&keys.keys);
-                for (to, key) in own.skip(first).take(property.len()) {
-                    let (start, end) = self.ends(at, *key);
-                    *to = start + (end - start) * at.u;
+            if keys.keys[property.first()] != CONSTANT {
+                for component in property.range() {
+                    let (start, end) = self.ends(at, keys.keys[component]);
+                    pose[component] = start + (end - start) * at.u;
                 }
             }
         }
@@ -185,12 +186,7 @@ impl<'a> Unpacked<'a> {
     fn put_kept(&self, at: &Moments, joint: usize, pose: &mut [Octet; COMPONENTS]) {
         let tracks = self.clip.kept_of(joint..joint + 1);
         for (lane, time_s) in at.times_s.iter().enumerate() {
-            let [x, y, z, w, tx, ty, tz, sx, sy, sz] = pose.map(|component| component.0[lane]);
-            let mut one = [Transform {
-                translation: [tx, ty, tz].into(),
-                rotation: glam::Quat::from_xyzw(x, y, z, w),
-                scale: [sx, sy, sz].into(),
-            }];
+            let mut one = [transform(pose.map(|component| component.0[lane]))];
             animate_tracks(tracks, *time_s, joint, &mut one);
             for (to, value) in pose.iter_mut().zip(components(&one[0])) {
                 to.0[lane] = value;
@@ -200,14 +196,12 @@ impl<'a> Unpacked<'a> {
 }
 
 impl JointKeys {
-    fn new(clip: &Clip, base: Base<'_>, joint: usize) -> Self {
+    fn new(clip: &Clip, joint: usize) -> Self {
         let (block, lane) = (&clip.blocks[joint / WIDTH], joint % WIDTH);
         let mut keys = [CONSTANT; COMPONENTS];
         let mut constant = components(&clip.at_rest(joint));
         for property in Property::ALL.into_iter().filter(|p| !block.rests(*p)) {
-            for component in 0..property.len() {
-                let row = block.rows[property as usize] as usize + component;
-                let at = property.first() + component;
+            for (at, row) in property.range().zip(block.rows_of(property)) {
                 if block.moves(property) {
                     keys[at] = (row * WIDTH + lane) as u32;
                 } else {
@@ -215,48 +209,33 @@ impl JointKeys {
                 }
             }
         }
-        let turns = !block.rests(Property::Rotation);
-        let kept = !clip.kept_of(joint..joint + 1).is_empty();
-        let fixed = (!kept && keys == [CONSTANT; COMPONENTS]).then(|| {
-            let mut pose = constant.map(Octet::splat);
-            if turns {
-                let [x, y, z, w, ..] = pose;
-                pose[..4].copy_from_slice(&normalised([x, y, z, w]));
-            }
-            Box::new(matrices(&put_onto(base, joint, pose)))
-        });
         Self {
             keys,
             constant,
-            turns,
-            kept,
-            fixed,
+            turns: !block.rests(Property::Rotation),
+            kept: !clip.kept_of(joint..joint + 1).is_empty(),
+            fixed: None,
         }
     }
 }
 
 /// Applies differences to the reference pose that they are relative to.
 #[inline(always)]
-fn put_onto(base: Base<'_>, joint: usize, pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
+fn put_onto(base: Base<'_>, joint: usize, mut pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
     let Base::Reference(reference) = base else {
         return pose;
     };
-    let [rx, ry, rz, rw, ref_t @ .., sx, sy, sz] = components(&reference[joint]).map(Octet::splat);
-    let [x, y, z, w, tx, ty, tz, own_s @ ..] = pose;
-    let [x, y, z, w] = normalised(turned([rx, ry, rz, rw], [x, y, z, w]));
-    let (t, s) = (ref_t, [sx, sy, sz]);
-    [
-        x,
-        y,
-        z,
-        w,
-        t[0] + tx,
-        t[1] + ty,
-        t[2] + tz,
-        s[0] * own_s[0],
-        s[1] * own_s[1],
-        s[2] * own_s[2],
-    ]
+    let below = components(&reference[joint]).map(Octet::splat);
+    let ([rx, ry, rz, rw, ..], [x, y, z, w, ..]) = (below, pose);
+    let rotation = normalised(turned([rx, ry, rz, rw], [x, y, z, w]));
+    pose[..4].copy_from_slice(&rotation);
+    for component in Property::Translation.range() {
+        pose[component] = below[component] + pose[component];
+    }
+    for component in Property::Scale.range() {
+        pose[component] = below[component] * pose[component];
+    }
+    pose
 }
 
 /// Writes a joint's model matrices.

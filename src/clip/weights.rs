@@ -1,17 +1,14 @@
 //! The packed morph weights of a clip.
 
-use super::curve::WeightTrack;
 use super::curve_sample::weight_range;
 use super::timing::Timing;
+use super::track::WeightTrack;
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use std::ops::Range;
 
 /// Padding bytes after the last frame, so that 4-byte reads from any field stay in bounds.
 pub(crate) const PADDING: usize = 4;
-/// The widest field. `f32` represents all its values, and with up to 7 bits before it, it fits into
-/// 32 bits.
-pub(crate) const MAX_BITS: u32 = 24;
 
 /// The weights of one mesh in a clip.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,33 +59,21 @@ impl EvenWeights {
         column.min + column.scale * (field & ((1 << column.width) - 1)) as f32
     }
 
-    /// Samples the weights that lie in `range`, which counts from the first weight of the
-    /// character.
+    /// Samples some of the weights and passes them to `each`. Indices count from the first weight.
     pub(crate) fn sample(
         &self,
         time_s: f64,
-        range: &Range<usize>,
+        which: Range<usize>,
         mut each: impl FnMut(usize, f32),
     ) {
-        let first = self.first_weight.index();
-        let own = within(first, self.columns.len(), range);
-        if own.is_empty() {
-            return;
-        }
         let moment = self.timing.moment(time_s);
-        for number in own {
+        for number in which {
             let column = &self.columns[number];
             let from = self.key(moment.from as usize, column);
             let to = self.key(moment.to as usize, column);
-            each(first + number, from + (to - from) * moment.u);
+            each(number, from + (to - from) * moment.u);
         }
     }
-}
-
-/// The part of `count` weights from `first` on that lies in a range, counted from `first`.
-pub(crate) fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
-    let start = range.start.saturating_sub(first).min(count);
-    start..range.end.saturating_sub(first).min(count).max(start)
 }
 
 impl WeightKeys {
@@ -118,11 +103,7 @@ impl WeightKeys {
                     + size_of_val(&even.timing.offsets[..])
                     + even.bytes.len()
             }
-            Self::Curve(track) => {
-                size_of::<WeightTrack>()
-                    + size_of_val(&track.keys.times_s[..])
-                    + size_of_val(&track.keys.values[..])
-            }
+            Self::Curve(track) => size_of::<WeightTrack>() + track.numbers().size(),
         }
     }
 }

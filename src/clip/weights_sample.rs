@@ -1,8 +1,8 @@
 //! The morph weights of a clip at a time.
 
-use super::curve_sample::{Playhead, sample_weights, weight_range};
+use super::curve_sample::{Playhead, sample_weights};
 use super::packed::Clip;
-use super::weights::{WeightKeys, within};
+use super::weights::WeightKeys;
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use std::ops::Range;
@@ -35,19 +35,21 @@ impl Clip {
         range: Range<usize>,
         mut each: impl FnMut(usize, f32),
     ) {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         for keys in &self.weights {
+            let all = keys.range();
+            // The weights that lie in the range, counted from the first of these.
+            let [start, end] =
+                [range.start, range.end].map(|end| end.clamp(all.start, all.end) - all.start);
+            if start >= end {
+                continue;
+            }
+            let each = |number, value| each(all.start + number, value);
             match keys {
-                WeightKeys::Even(even) => even.sample(time_s, &range, &mut each),
+                WeightKeys::Even(even) => even.sample(time_s, start..end, each),
                 WeightKeys::Curve(track) => {
-                    let all = weight_range(track);
-                    let own = within(all.start, all.len(), &range);
-                    if !own.is_empty() {
-                        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-                        let at = &mut Playhead { time_s, key: 0 };
-                        sample_weights(track, at, own, |number, value| {
-                            each(all.start + number, value);
-                        });
-                    }
+                    let at = &mut Playhead { time_s, key: 0 };
+                    sample_weights(track, at, start..end, each);
                 }
             }
         }

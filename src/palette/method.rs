@@ -244,16 +244,7 @@ impl ClipForm<'_> {
     pub(super) fn key_times(&self) -> Vec<f64> {
         match self {
             Self::Packed(clip) => clip.key_times(),
-            Self::Curves(clip) => {
-                let all = clip
-                    .tracks()
-                    .iter()
-                    .flat_map(|track| track.values.times_s());
-                let mut times: Vec<f64> = all.map(|time_s| f64::from(*time_s)).collect();
-                times.sort_by(f64::total_cmp);
-                times.dedup();
-                times
-            }
+            Self::Curves(clip) => clip.key_times().into_iter().map(f64::from).collect(),
         }
     }
 

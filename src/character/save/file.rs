@@ -4,7 +4,7 @@ use super::container::{Container, Section, Writer, is_container};
 use super::parts::{load_humanoid, save_humanoid};
 use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
-use crate::clip::{Clip, CurveClip};
+use crate::clip::{Clip, CurveClip, fingerprint};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result, SavedFault};
 use crate::mesh::{Expression, Material, Model, Parts, hub_reaches};
 use crate::skeleton::Skeleton;
@@ -128,7 +128,9 @@ impl Character {
         });
         writer.add(CLIPS, |to| {
             self.clips.len().save(to);
-            self.clips.iter().for_each(|clip| clip.save(to));
+            for clip in self.clips.iter() {
+                clip.save(to);
+            }
         });
         writer.add(ANIMATIONS, |to| self.save_animations(to));
         writer.add(EXPRESSIONS, |to| {
@@ -210,7 +212,7 @@ impl Character {
         character.curves = Arc::new(container.read(CURVES, |from| {
             load_all(from, |from| load_curves(&character, from))
         })?);
-        let fingerprint = Clip::fingerprint(&character.model.skeleton);
+        let fingerprint = fingerprint(&character.model.skeleton);
         character.clips = Arc::new(container.read(CLIPS, |from| {
             load_all(from, |from| {
                 Clip::load(character.model(), fingerprint, from)

@@ -154,7 +154,7 @@ fn wide(model: &Affine3A, inverse_bind: &Affine3A) -> (DMat3, DVec3) {
 /// The poses to measure: all poses at and between the keys of the clips, or `budget` poses that are
 /// spread evenly over them.
 fn chosen(clips: &[CurveClip], budget: u64) -> Vec<(usize, f64)> {
-    let times: Vec<Vec<f32>> = clips.iter().map(key_times).collect();
+    let times: Vec<Vec<f32>> = clips.iter().map(CurveClip::key_times).collect();
     let steps = |times: &Vec<f32>| match times.len() {
         0 => 0,
         keys => (keys - 1) * STEPS + 1,
@@ -181,16 +181,4 @@ fn time_of(times: &[f32], step: usize) -> f64 {
     let from = at(step / STEPS).unwrap_or(0.0);
     let to = at(step / STEPS + 1).unwrap_or(from);
     from + (to - from) * ((step % STEPS) as f64 / STEPS as f64)
-}
-
-/// The times at which any joint track has a key, ascending, each once.
-fn key_times(clip: &CurveClip) -> Vec<f32> {
-    let tracks = clip.tracks().iter();
-    let mut times: Vec<f32> = tracks
-        .flat_map(|track| track.values.times_s())
-        .copied()
-        .collect();
-    times.sort_by(f32::total_cmp);
-    times.dedup();
-    times
 }
