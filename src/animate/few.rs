@@ -144,13 +144,14 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(
 ) {
     let models: *mut f32 = scratch.model.as_mut_ptr().cast();
     for (list, first) in list.chunks(W::WIDTH).zip((first..).step_by(W::WIDTH)) {
-        let mut from = [models.cast_const(); 4];
-        for (entry, from) in list.iter().zip(&mut from) {
-            // SAFETY: the caller guarantees the matrices.
-            *from = unsafe { at(models, entry.slot, instance) };
-        }
         // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
-        unsafe { write_four::<W, E>((list, first), from, to) };
+        unsafe {
+            write_four::<W, E>(
+                (list, first),
+                |lane| at(models, list[lane].slot, instance),
+                to,
+            )
+        };
     }
 }
 
@@ -158,20 +159,21 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(
 ///
 /// # Safety
 /// - The CPU has the instructions that `W` needs, which has four lanes.
-/// - `models` has the address of three rows of four numbers for each of the entries.
+/// - `model` has the address of three rows of four numbers for each of the entries.
 /// - Each output is valid for writing the entries and aligned to 16 bytes.
 #[inline(always)]
 pub(super) unsafe fn write_four<W: Wide, E: LaneFormat>(
     (list, first): (&[Entry], usize),
-    models: [*const f32; 4],
+    model: impl Fn(usize) -> *const f32,
     to: &[*mut u8],
 ) {
     // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
     unsafe {
         let mut rows = [[W::splat(0.0); 4]; 3];
         for (lane, entry) in list.iter().enumerate() {
+            let from = model(lane);
             for (number, row) in rows.iter_mut().enumerate() {
-                row[lane] = skinning_row(models[lane].add(number * 4), entry);
+                row[lane] = skinning_row(from.add(number * 4), entry);
             }
         }
         if const { !E::BY_ROWS } {

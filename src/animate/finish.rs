@@ -68,6 +68,6 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine3A], t
             *from = matrix.rows.as_ptr().cast();
         }
         // SAFETY: the caller guarantees the CPU features and the output.
-        unsafe { write_four::<W, E>((list, first), from, &[to]) };
+        unsafe { write_four::<W, E>((list, first), |lane| from[lane], &[to]) };
     }
 }
