@@ -146,50 +146,28 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(
     for (list, first) in list.chunks(W::WIDTH).zip((first..).step_by(W::WIDTH)) {
         // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
         unsafe {
-            write_four::<W, E>(
-                (list, first),
-                |lane| at(models, list[lane].slot, instance),
-                to,
-            )
-        };
-    }
-}
-
-/// Writes up to four entries in one format, starting with number `first`, to several outputs.
-///
-/// # Safety
-/// - The CPU has the instructions that `W` needs, which has four lanes.
-/// - `model` has the address of three rows of four numbers for each of the entries.
-/// - Each output is valid for writing the entries and aligned to 16 bytes.
-#[inline(always)]
-pub(super) unsafe fn write_four<W: Wide, E: LaneFormat>(
-    (list, first): (&[Entry], usize),
-    model: impl Fn(usize) -> *const f32,
-    to: &[*mut u8],
-) {
-    // SAFETY: the caller guarantees the CPU features, the matrices and the outputs.
-    unsafe {
-        let mut rows = [[W::splat(0.0); 4]; 3];
-        for (lane, entry) in list.iter().enumerate() {
-            let from = model(lane);
-            for (number, row) in rows.iter_mut().enumerate() {
-                row[lane] = skinning_row(from.add(number * 4), entry);
+            let mut rows = [[W::splat(0.0); 4]; 3];
+            for (lane, entry) in list.iter().enumerate() {
+                let from = at(models, entry.slot, instance);
+                for (number, row) in rows.iter_mut().enumerate() {
+                    row[lane] = skinning_row(from.add(number * 4), entry);
+                }
             }
-        }
-        if const { !E::BY_ROWS } {
-            for row in &mut rows {
-                *row = W::transposed(*row);
+            if const { !E::BY_ROWS } {
+                for row in &mut rows {
+                    *row = W::transposed(*row);
+                }
+                rows = entries::<W, E>(rows, live::<W>(list.len()));
+                for row in &mut rows {
+                    *row = W::transposed(*row);
+                }
             }
-            rows = entries::<W, E>(rows, live::<W>(list.len()));
-            for row in &mut rows {
-                *row = W::transposed(*row);
-            }
-        }
-        for to in to {
-            let to: *mut f32 = to.add(first * size_of::<E>()).cast();
-            for lane in 0..list.len() {
-                for (number, row) in rows.iter().take(E::ROWS).enumerate() {
-                    row[lane].store(to.add((lane * E::ROWS + number) * 4));
+            for to in to {
+                let to: *mut f32 = to.add(first * size_of::<E>()).cast();
+                for lane in 0..list.len() {
+                    for (number, row) in rows.iter().take(E::ROWS).enumerate() {
+                        row[lane].store(to.add((lane * E::ROWS + number) * 4));
+                    }
                 }
             }
         }

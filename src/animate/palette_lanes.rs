@@ -279,15 +279,19 @@ pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
                 *value = W::splat(*number);
             }
         }
-        let [a, b, c] = bind;
-        let [x, y, z, t] = row::<W, ROW>(from, number);
-        let mut out = [t; 4];
-        for (column, out) in out.iter_mut().enumerate() {
-            let first = x.mul(a[column]);
-            let two = y.mul_add(b[column], first);
-            *out = z.mul_add(c[column], two);
-        }
-        out[3] = out[3].add(t);
-        out
+        product_row(row::<W, ROW>(from, number), &bind)
     }
+}
+
+/// Multiplies a row of an affine matrix by another matrix.
+#[inline(always)]
+pub(super) fn product_row<W: Wide>([x, y, z, t]: [W; 4], [a, b, c]: &Rows<W>) -> [W; 4] {
+    let mut out = [t; 4];
+    for (column, out) in out.iter_mut().enumerate() {
+        let first = x.mul(a[column]);
+        let two = y.mul_add(b[column], first);
+        *out = z.mul_add(c[column], two);
+    }
+    out[3] = out[3].add(t);
+    out
 }

@@ -25,8 +25,7 @@ struct Job<'a, S> {
 impl<S: PlanSource> Job<'_, S> {
     /// The number of instances in a group.
     fn count(&self, number: usize) -> usize {
-        let first = number * self.size;
-        self.size.min(self.source.len() - first)
+        self.size.min(self.source.len() - number * self.size)
     }
 
     /// The instance in a lane of a group.
