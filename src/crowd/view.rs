@@ -95,7 +95,7 @@ pub struct View {
     ///
     /// The index is below [`Capacity::histories`](crate::Capacity::histories). Motion vectors are
     /// measured against the last frame that was prepared with the same index. In a frame, at most
-    /// one view uses an index, besides those of [`Culling::Rays`], for whom
+    /// one view uses an index, besides those of [`Culling::Rays`], for which
     /// `throng_hit_previous` (`shaders/include/throng_hit.glsl`) reads it. With `None`, no history
     /// is kept and motion vectors are zero.
     pub history: Option<u32>,

@@ -76,13 +76,17 @@ pub(crate) fn rust_version(ci: &Ci) -> Result {
     }
     // `shaderc` is built from source where it is not packaged.
     let _target = sh.push_env("CARGO_TARGET_DIR", "target/rust-version");
-    let check = cmd!(sh, "cargo +{rust} check --quiet --locked");
+    let check = "check --quiet --locked";
     // The features of the crate for wgpu exclude each other.
-    check.clone().args(["-p", "throng-wgpu"]).run()?;
-    let names = published.iter().map(|it| &it.name);
+    ci.command(&format!("cargo +{rust} {check} -p throng-wgpu"))
+        .run()?;
+    let names = published.iter().map(|it| it.name.as_str());
     let names = names.filter(|it| *it != "throng-wgpu");
-    let check = check.arg("--all-features");
-    Ok(check.args(names.flat_map(|it| ["-p", it])).run()?)
+    let names: Vec<&str> = names.flat_map(|it| ["-p", it]).collect();
+    let names = names.join(" ");
+    Ok(ci
+        .command(&format!("cargo +{rust} {check} --all-features {names}"))
+        .run()?)
 }
 
 /// The API against that of the last release. Before the first one, there is nothing to break.
