@@ -9,8 +9,7 @@
 //! - `fetch`, `sample`, `layers`, `quaternion`: read and blend keys, with joints in the lanes.
 //! - `compose`, `palette_lanes`, `write`: after a transpose, with instances in the lanes, turn
 //!   local poses into model poses and palettes.
-//! - `few`: the same for one or two instances.
-//! - `sample_clip`: local poses of one clip, and of one joint.
+//! - `few`: the same for one or two instances. `sample_clip`: local poses of one clip or joint.
 //! - `run`: the loop over groups, on one thread or on all. `finish`: palettes of model poses.
 
 mod compose;

@@ -89,7 +89,8 @@ impl CurveClip {
 
     /// Replaces the morph weight tracks of the clip, sorted by first weight.
     ///
-    /// The character has `weights` morph weights, at most [`MorphWeight::MAX_COUNT`].
+    /// The character has `weights` morph weights, at most
+    /// [`MorphWeight::MAX_COUNT`](crate::mesh::MorphWeight::MAX_COUNT).
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::NotFound`] if
