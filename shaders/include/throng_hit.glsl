@@ -246,6 +246,10 @@ vec3 throng_hit_previous(const uint custom_index, const uint geometry, const uin
     if (!past.pose.past || met.approximated != 0u) {
         past.pose = ThrongPose(met.palette, met.morphs, false);
     }
+    if (met.morphs == THRONG_NONE) {
+        // Structures of shared poses have no morph targets.
+        past.pose.morphs = THRONG_NONE;
+    }
     vec3 position = vec3(0.0);
     for (uint corner = 0u; corner < 3u; ++corner) {
         position += throng_skin_position(past.pose, geometry, vertices[corner]) * weights[corner];

@@ -55,7 +55,8 @@ pub struct RayDesc {
     /// People who are shown at a level that is finer than that of shared poses want slots, and
     /// people in a pose that no single clip has. The nearest ones get them: those whom no other
     /// view shows count as four times as far, and those without a clip as four times as near.
-    /// There are fewer slots if they take more than [`Self::bytes_per_character`].
+    /// If a character has one level alone, all in a pose of their own want slots. There are fewer
+    /// slots if they take more than [`Self::bytes_per_character`].
     pub near_slots: u32,
     /// The most bytes of bottom-level structures for the shared poses of a character, before they
     /// are compacted: 16 MiB unless set.
