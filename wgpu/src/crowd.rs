@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::flight::{Commands, Remains, Slots};
-use crate::frame::Frame;
+use crate::frame::{Frame, Open};
 use crate::gpu::Gpu;
 use crate::order::{Order, Submission};
 use crate::pass::{PassDesc, formats_bundle, raw_desc};
@@ -79,6 +79,8 @@ pub struct Crowd {
     slots: Slots,
     order: Order,
     remains: Arc<Remains>,
+    /// The frame begun last, until something changes that its draws use.
+    pub(crate) open: Option<Open>,
 }
 
 impl Crowd {
@@ -99,6 +101,7 @@ impl Crowd {
             slots: Slots::new(frames),
             order: Order::new(),
             remains,
+            open: None,
         })
     }
 
@@ -124,6 +127,7 @@ impl Crowd {
     /// - As [`throng::Crowd::create_pass`].
     pub fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let raw = raw_desc(&self.gpu, desc)?;
+        self.open = None;
         let material = desc.material.as_ref();
         let material = material
             .map(|it| Shading::new(&self.gpu, desc, it))
@@ -161,6 +165,7 @@ impl Crowd {
     /// # Errors
     /// [`throng::Error::NotFound`] if it was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
+        self.open = None;
         self.inner.remove_pass(pass)?;
         self.passes.retain(|other| other.id != pass);
         Ok(())
@@ -181,6 +186,7 @@ impl Crowd {
     /// - [`Error::Destroyed`] if it was destroyed.
     pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
         let view = sampled_view(&self.gpu, texture)?;
+        self.open = None;
         // SAFETY: the view is not destroyed through the guard.
         let raw = unsafe { view.as_hal::<Vulkan>() };
         let raw = raw.ok_or(Error::Destroyed("the shadow map"))?;
@@ -217,6 +223,7 @@ impl Crowd {
     /// - [`Error::DeviceLost`] if it never will end them.
     /// - As [`throng::Crowd::begin_frame`].
     pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
+        self.open = None;
         let index = self.free_slot()?;
         if self.was_reveal_lost()? {
             self.abandon_reveal();
@@ -236,10 +243,44 @@ impl Crowd {
             gpu: &self.gpu,
             passes: &self.passes,
             shadow: self.shadow.as_ref(),
-            begun: self.slots.begin(index),
+            open: self.open.insert(Open {
+                begun: self.slots.begin(index),
+                viewports: Vec::new(),
+            }),
             remains: &self.remains,
             order: &mut self.order,
-            viewports: Vec::new(),
+            is_resumed: false,
+        })
+    }
+
+    /// The frame prepared last, once more, for draws.
+    ///
+    /// A [`Frame`] borrows the crowd. An engine that prepares in one place and draws in others, or
+    /// whose game goes on while the picture is recorded, drops it after [`Frame::prepare`] and
+    /// resumes it for each draw. The ids of views stay valid. In between, the game may update,
+    /// spawn, despawn and change instances; the draws show what was prepared.
+    ///
+    /// # Errors
+    /// [`Error::NotPrepared`] if no frame was prepared, and if a call in between has ended it:
+    /// one that adds, replaces or removes a character, a pass or a solver, sets the shadow map, or
+    /// reserves capacity.
+    pub fn resume_frame(&mut self) -> Result<Frame<'_>> {
+        let open = self.open.as_mut().ok_or(Error::NotPrepared)?;
+        if open.viewports.is_empty() {
+            return Err(Error::NotPrepared);
+        }
+        // SAFETY: the frame is prepared, and calls that change more than the game have ended it.
+        // `Frame::reveal` refuses it.
+        let inner = unsafe { self.inner.resume_frame()? };
+        Ok(Frame {
+            inner,
+            gpu: &self.gpu,
+            passes: &self.passes,
+            shadow: self.shadow.as_ref(),
+            open,
+            remains: &self.remains,
+            order: &mut self.order,
+            is_resumed: true,
         })
     }
 

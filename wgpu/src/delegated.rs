@@ -78,6 +78,13 @@ macro_rules! delegated {
 
 /// Methods of a [`throng::Crowd`] that allocate, under the same names.
 impl Crowd {
+    /// The crowd, for changes after which its last frame cannot be
+    /// [resumed](Self::resume_frame).
+    fn closed(&mut self) -> &mut throng::Crowd {
+        self.open = None;
+        &mut self.inner
+    }
+
     /// Adds a character. See [`throng::Crowd::add_character`].
     ///
     /// # Errors
@@ -87,6 +94,7 @@ impl Crowd {
         character: &Character,
         desc: &CharacterDesc,
     ) -> Result<CharacterId> {
+        self.open = None;
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.add_character(allocator, character, desc)?)
     }
@@ -100,6 +108,7 @@ impl Crowd {
         id: CharacterId,
         character: &Character,
     ) -> Result<Vec<ReplaceIssue>> {
+        self.open = None;
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.replace_character(allocator, id, character)?)
     }
@@ -109,19 +118,25 @@ impl Crowd {
     /// # Errors
     /// As there.
     pub fn reserve(&mut self, capacity: &Capacity) -> Result<()> {
+        self.open = None;
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.reserve(allocator, capacity)?)
     }
 }
 
 delegated! {
-    impl Crowd, self => self.inner, "throng::Crowd" {
+    impl Crowd, self => self.closed(), "throng::Crowd" {
         /// Removes a character that has no instances.
         try_mut remove_character(id: CharacterId) -> ();
         /// Adds an inverse kinematics solver to a character.
         try_mut add_solver(character: CharacterId, solver: impl Into<IkSolver>) -> Id<IkSolver>;
         /// Creates the pipelines of characters that are added later.
         try_mut warm_up(character: &Character, desc: &CharacterDesc, skin: SkinningStage) -> ();
+    }
+}
+
+delegated! {
+    impl Crowd, self => self.inner, "throng::Crowd" {
         /// Adds an instance.
         try_mut spawn(character: CharacterId, spawn: &Spawn<'_>) -> InstanceId;
         /// Removes an instance.

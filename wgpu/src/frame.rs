@@ -34,9 +34,17 @@ pub struct Frame<'a> {
     pub(crate) gpu: &'a Gpu,
     pub(crate) passes: &'a [Pass],
     pub(crate) shadow: Option<&'a ShadowTexture>,
-    pub(crate) begun: Begun,
+    pub(crate) open: &'a mut Open,
     pub(crate) remains: &'a Arc<Remains>,
     pub(crate) order: &'a mut Order,
+    /// True if the game may have changed since the frame was prepared.
+    pub(crate) is_resumed: bool,
+}
+
+/// What a crowd keeps of the frame begun last, so that it can be resumed.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) begun: Begun,
     /// The prepared views, each with its viewport.
     pub(crate) viewports: Vec<(ViewId, vk::Rect2D)>,
 }
@@ -86,9 +94,9 @@ impl Frame<'_> {
     /// - [`Error::OtherDevice`] and [`Error::Destroyed`] for a texture of another device, or a
     ///   destroyed one.
     pub fn prepare_behind(&mut self, views: &[View], depths: &[Depth<'_>]) -> Result<Views> {
-        let token = FrameToken::new(self.gpu, self.begun.number)?;
+        let token = FrameToken::new(self.gpu, self.open.begun.number)?;
         self.gpu.poll(wgpu::PollType::Poll)?;
-        let index = self.begun.index;
+        let index = self.open.begun.index;
         let Readable {
             views: kept,
             depths,
@@ -97,7 +105,7 @@ impl Frame<'_> {
         let (prepared, commands) = self.record_prepare(views, &depths, kept)?;
         self.order.submission = Submission::Lost;
         let commands = commands?;
-        self.order.end_current(self.begun.number);
+        self.order.end_current(self.open.begun.number);
         self.order.submission = Submission::Unknown(index);
         let submitted = scoped(self.gpu.device(), "the commands of a frame", || {
             self.gpu
@@ -116,7 +124,7 @@ impl Frame<'_> {
         self.order.submission = Submission::Done;
         self.order.current = Some((index, token));
         let ids = prepared.iter().copied();
-        self.viewports = ids.zip(views.iter().map(|view| view.viewport)).collect();
+        self.open.viewports = ids.zip(views.iter().map(|view| view.viewport)).collect();
         Ok(prepared)
     }
 
@@ -129,7 +137,7 @@ impl Frame<'_> {
         kept: Vec<wgpu::TextureView>,
     ) -> Result<(Views, Result<wgpu::CommandBuffer>)> {
         let (inner, device) = (&mut self.inner, self.gpu.device());
-        let (remains, begun) = (self.remains, &self.begun);
+        let (remains, begun) = (self.remains, &self.open.begun);
         let mut prepared = Err(Error::DeviceLost);
         let commands = scoped(device, "the commands of a frame", || {
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
@@ -199,26 +207,31 @@ impl Frame<'_> {
     /// - [`Error::NotPrepared`] before [`Self::prepare`], or if that failed.
     /// - [`Error::OtherEncoder`] if the encoder is of another [`Gpu`].
     /// - Those about textures of [`Self::prepare_behind`].
-    /// - As [`throng::Frame::record_reveal`], and if this was called before in the frame.
+    /// - As [`throng::Frame::record_reveal`], and [`throng::Error::Argument`] if this was called
+    ///   before in the frame, or if the frame was
+    ///   [resumed](crate::Crowd::resume_frame).
     /// - [`Error::DeviceLost`] and [`Error::Rejected`] if wgpu cannot record. The reveal is then
     ///   lost, and so are draws after it ([`Error::Unrevealed`]).
     pub fn reveal(&mut self, encoder: &mut Encoder, depths: &[Depth<'_>]) -> Result<()> {
         let token = self.expect_prepared(encoder)?;
+        let fault = |why| {
+            let why = throng::error::ArgumentFault::Invalid(why);
+            Err(throng::Error::Argument { what: "frame", why }.into())
+        };
         if self.order.reveal.is_some() {
-            return Err(throng::Error::Argument {
-                what: "frame",
-                why: throng::error::ArgumentFault::Invalid("was already revealed"),
-            }
-            .into());
+            return fault("was already revealed");
+        }
+        if self.is_resumed {
+            return fault("was resumed, which is for draws alone");
         }
         let Readable {
             views: kept,
             depths,
             before,
         } = readable(self.gpu, depths, Some(&token))?;
-        let slot = SlotUse::new(&self.begun.slot);
+        let slot = SlotUse::new(&self.open.begun.slot);
         let commands = self.record_reveal(&depths, kept, &slot)?;
-        let reveal = Reveal::new(self.begun.number, self.begun.index);
+        let reveal = Reveal::new(self.open.begun.number, self.open.begun.index);
         self.order.reveal = Some(Arc::clone(&reveal));
         let draw = Draw {
             token,
@@ -239,7 +252,7 @@ impl Frame<'_> {
         slot: &Arc<SlotUse>,
     ) -> Result<Result<wgpu::CommandBuffer>> {
         let (inner, device) = (&mut self.inner, self.gpu.device());
-        let (remains, index) = (self.remains, self.begun.index);
+        let (remains, index) = (self.remains, self.open.begun.index);
         let mut revealed = Err(Error::DeviceLost);
         let commands = scoped(device, "the reveal of a frame", || {
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
@@ -270,7 +283,7 @@ impl Frame<'_> {
     /// The token of the frame, if it is prepared, for commands in an encoder.
     fn expect_prepared(&self, encoder: &Encoder) -> Result<Arc<FrameToken>> {
         let current = self.order.current.as_ref();
-        let current = current.filter(|_| !self.viewports.is_empty());
+        let current = current.filter(|_| !self.open.viewports.is_empty());
         let (_, token) = current.ok_or(Error::NotPrepared)?;
         if !encoder.gpu().is(self.gpu) {
             return Err(Error::OtherEncoder);
@@ -344,7 +357,7 @@ impl Frame<'_> {
         for (group, _) in groups {
             group.expect_alive()?;
         }
-        let mut viewports = self.viewports.iter();
+        let mut viewports = self.open.viewports.iter();
         let viewport = viewports.find(|(id, _)| id.late() == view.late());
         let foreign = throng::Error::Argument {
             what: "view",
@@ -358,7 +371,7 @@ impl Frame<'_> {
         let before = with_own(self.gpu, ("an attachment", textures), || {
             rendering::before(self.gpu, desc, (known, shadow, groups), (area, &token))
         })?;
-        let slot = SlotUse::new(&self.begun.slot);
+        let slot = SlotUse::new(&self.open.begun.slot);
         let drawn = self.record(&attachments, (view, pass), (area, &slot), (shadow, groups))?;
         let after = rendering::after(self.gpu, desc)?;
         let commands = [before, drawn].into_iter().chain(after);

@@ -76,13 +76,34 @@ impl Gpu {
         let hal = guard.ok_or_else(|| Error::Backend(adapter.get_info().backend))?;
         check(adapter, &desc)?;
         let (open, enabled) = open(&hal, &desc)?;
-        let raw = open.device.raw_device().clone();
-        let physical_device = hal.raw_physical_device();
-        let instance = hal.shared_instance().raw_instance();
         // SAFETY: the device was opened from this adapter, with the features of `desc`.
         let (device, queue) = unsafe { adapter.create_device_from_hal::<Vulkan>(open, &desc)? };
+        drop(hal);
+        // SAFETY: `open` enabled the features, and checked the version.
+        unsafe { Self::of(adapter, device, queue, enabled) }
+    }
+
+    /// A device that is open.
+    ///
+    /// # Safety
+    /// The device is one of Vulkan 1.3, was opened from the adapter with these features, and the
+    /// queue is the device's.
+    pub(crate) unsafe fn of(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        enabled: Features,
+    ) -> Result<Self> {
+        let backend = || Error::Backend(adapter.get_info().backend);
+        // SAFETY: neither is destroyed through its guard.
+        let (hal, open) = unsafe { (adapter.as_hal::<Vulkan>(), device.as_hal::<Vulkan>()) };
+        let (hal, open) = (hal.ok_or_else(backend)?, open.ok_or_else(backend)?);
+        let raw = open.raw_device().clone();
+        drop(open);
+        let physical_device = hal.raw_physical_device();
+        let instance = hal.shared_instance().raw_instance();
         // SAFETY: the handles belong together. `Shared` keeps the device alive, and that its
-        // instance. `open` enabled the features, and checked the version.
+        // instance. It has the features, and the version, by this function's contract.
         let throng = unsafe { gpu::Device::new(instance, physical_device, &raw, enabled)? };
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
@@ -213,26 +234,7 @@ fn open(
     desc: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::hal::OpenDevice<Vulkan>, Features)> {
     let instance = adapter.shared_instance();
-    let physical_device = adapter.raw_physical_device();
-    let properties = adapter.physical_device_capabilities().properties();
-    let name = properties.device_name_as_c_str().unwrap_or_default();
-    if instance.instance_api_version() < gpu::Device::API_VERSION {
-        return Err(throng::Error::Unsupported {
-            device: name.to_string_lossy().into(),
-            missing: vec!["Vulkan 1.3 of the loader"],
-        }
-        .into());
-    }
-    // SAFETY: the adapter keeps both alive. wgpu makes instances for Vulkan 1.3, if the loader has
-    // it.
-    let supported = unsafe { Features::supported(instance.raw_instance(), physical_device)? };
-    if !supported.contains(Features::DYNAMIC_RENDERING) {
-        return Err(throng::Error::Unsupported {
-            device: name.to_string_lossy().into(),
-            missing: vec!["dynamicRendering"],
-        }
-        .into());
-    }
+    let supported = supported(adapter)?;
     // wgpu chains these structures itself for some features, and Vulkan allows each of them once.
     let chains_address = adapter
         .required_device_extensions(desc.required_features)
@@ -273,6 +275,28 @@ fn open(
         )
     };
     Ok((open.map_err(Error::Device)?, enabled))
+}
+
+/// The features that a device of this adapter can have, if throng can use it.
+pub(crate) fn supported(adapter: &Adapter) -> Result<Features> {
+    let instance = adapter.shared_instance();
+    let properties = adapter.physical_device_capabilities().properties();
+    let name = properties.device_name_as_c_str().unwrap_or_default();
+    let lacks = |missing| throng::Error::Unsupported {
+        device: name.to_string_lossy().into(),
+        missing: vec![missing],
+    };
+    if instance.instance_api_version() < gpu::Device::API_VERSION {
+        return Err(lacks("Vulkan 1.3 of the loader").into());
+    }
+    let physical_device = adapter.raw_physical_device();
+    // SAFETY: the adapter keeps both alive. wgpu makes instances for Vulkan 1.3, if the loader has
+    // it.
+    let supported = unsafe { Features::supported(instance.raw_instance(), physical_device)? };
+    match supported.contains(Features::DYNAMIC_RENDERING) {
+        true => Ok(supported),
+        false => Err(lacks("dynamicRendering").into()),
+    }
 }
 
 /// The features for which wgpu chains the structure of descriptor indexing.

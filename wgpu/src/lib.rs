@@ -2,13 +2,13 @@
 //!
 //! [throng] needs Vulkan, so this works with wgpu's Vulkan backend.
 //!
-//! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`].
+//! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`], or [`Opening`] adds to it.
 //! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory
 //!    and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with a [`view`] of each camera and a view of each
 //!    light ([`shadow_of`]), and [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each
 //!    pass. [`Frame::prepare_behind`] leaves out instances behind walls, and [`Frame::reveal`]
-//!    those behind others.
+//!    those behind others. [`Crowd::resume_frame`] is for draws elsewhere.
 //! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
 //! 5. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
 //!    them in order with everything else.
@@ -101,6 +101,7 @@ mod flight;
 mod frame;
 mod gpu;
 mod material;
+mod opening;
 mod order;
 mod pass;
 mod rendering;
@@ -117,6 +118,7 @@ pub use error::Error;
 pub use frame::Frame;
 pub use gpu::Gpu;
 pub use material::MaterialDesc;
+pub use opening::Opening;
 pub use pass::PassDesc;
 pub use space::{shadow_of, view};
 

@@ -166,11 +166,18 @@ impl Crowd {
     /// engine with such a graph drops it after [`Self::begin_frame`], and resumes it in the closure
     /// that prepares and in those that draw. The ids of views stay valid.
     ///
+    /// A prepared frame can also be drawn while the game goes on to its next step: the draws show
+    /// what was prepared.
+    ///
     /// # Errors
     /// [`Error::Argument`] if no frame was begun, or if it was abandoned.
     ///
     /// # Safety
-    /// Since the frame was begun, nothing has changed the crowd, apart from the frame itself.
+    /// - Since the frame was begun, no character, pass, solver, shadow map or capacity was added,
+    ///   changed or removed.
+    /// - Until it is prepared and, if it has late views, revealed, nothing at all has changed the
+    ///   crowd, apart from the frame itself. Afterwards, the game may: [`Self::update`],
+    ///   [`Self::spawn`], [`Self::despawn`], [`Self::instance_mut`] and so on.
     pub unsafe fn resume_frame(&mut self) -> Result<Frame<'_>> {
         let Some(frame_index) = self.frame.begun else {
             return Err(Error::invalid("frame", "was not begun, or was abandoned"));

@@ -1,0 +1,1 @@
+//! Crowds of skinned, animated characters in Bevy.
