@@ -1,1 +1,189 @@
 //! Crowds of skinned, animated characters in Bevy.
+//!
+//! [`ThrongPlugin`] comes before Bevy's plugins. A [`Character3d`] with its [`Plays`] or
+//! [`Parameters`] is a character in the world. Bevy's cameras show it, lit by Bevy's lights.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_throng::{Character3d, Plays, ThrongPlugin};
+//!
+//! fn main() {
+//!     App::new()
+//!         .add_plugins((ThrongPlugin::default(), DefaultPlugins))
+//!         .add_systems(Startup, setup)
+//!         .run();
+//! }
+//!
+//! fn setup(mut commands: Commands, assets: Res<AssetServer>) {
+//!     commands.spawn((Camera3d::default(), Transform::from_xyz(0.0, 1.5, 5.0)));
+//!     commands.spawn(DirectionalLight::default());
+//!     let knight = assets.load("knight.glb");
+//!     commands.spawn((Character3d(knight), Plays::new("Walk")));
+//! }
+//! ```
+//!
+//! # Time
+//! Characters move in Bevy's fixed steps, in `FixedPostUpdate`: what they play, their state
+//! machines, [events](CharacterEvent) and [`RootMotion`]. Pictures show them at the time of the
+//! frame, however many steps there are.
+//!
+//! # Costs
+//! Only what changed is handed over in a frame. The GPU poses, culls and draws.
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
+)]
+
+pub use throng;
+pub use throng::{InstanceId, Play, Spawn};
+pub use throng_wgpu;
+
+mod asset;
+mod components;
+mod device;
+#[cfg(feature = "gizmos")]
+mod gizmos;
+#[cfg(feature = "picking")]
+mod picking;
+mod render;
+mod state;
+mod step;
+mod sync;
+
+pub use asset::{CharacterAsset, CharacterLoadError, CharacterSettings};
+pub use components::{
+    AttachedTo, Character3d, Follows, HiddenParts, Instance, Parameters, Plays, RootMotion,
+    TimeScale, Tint, UserData,
+};
+#[cfg(feature = "gizmos")]
+pub use gizmos::{ShowBounds, ShowSkeleton};
+#[cfg(feature = "picking")]
+pub use picking::CharacterHit;
+pub use render::Shading;
+pub use state::{Throng, ThrongLock};
+pub use step::CharacterEvent;
+
+use bevy::app::{App, FixedPostUpdate, Plugin, PostUpdate};
+use bevy::asset::AssetApp;
+use bevy::camera::visibility::VisibilitySystems;
+use bevy::ecs::prelude::*;
+use bevy::render::RenderApp;
+use bevy::transform::TransformSystems;
+use throng::{CrowdDesc, Stages};
+
+/// Crowds in an app. Add it before Bevy's plugins.
+///
+/// Bevy opens the device as it always does, on Vulkan, and throng's features are added. If there is
+/// no device with Vulkan 1.3, this logs why, and the app ends with an error.
+#[derive(Debug, Clone)]
+pub struct ThrongPlugin {
+    /// How the crowd is made: threads, capacities to begin with, and so on.
+    ///
+    /// By default, the GPU poses and culls.
+    pub crowd: CrowdDesc,
+}
+
+impl Default for ThrongPlugin {
+    fn default() -> Self {
+        Self {
+            crowd: CrowdDesc {
+                // One more than Bevy has in flight.
+                frames_in_flight: 3,
+                stages: Stages::Gpu,
+                ..CrowdDesc::default()
+            },
+        }
+    }
+}
+
+/// The systems of throng.
+///
+/// Those in [`FixedPostUpdate`] run in this order: what entities do is handed to the crowd, which
+/// then makes its step. Those in [`PostUpdate`] place what [`Follows`], before transforms are
+/// propagated, and hand over places and looks afterwards.
+#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ThrongSystems {
+    /// In [`FixedPostUpdate`]: [`Plays`], [`Parameters`], [`TimeScale`] and [`AttachedTo`].
+    Act,
+    /// In [`FixedPostUpdate`]: the step of the crowd, and its [events](CharacterEvent).
+    Step,
+    /// In [`PostUpdate`]: [`Follows`].
+    Follow,
+    /// In [`PostUpdate`]: spawns, despawns, transforms and looks.
+    Show,
+}
+
+impl Plugin for ThrongPlugin {
+    fn build(&self, app: &mut App) {
+        if app.is_plugin_added::<bevy::render::RenderPlugin>() {
+            log::error!("ThrongPlugin must be added before Bevy's RenderPlugin (DefaultPlugins)");
+        }
+        let device = device::prepare(app, self);
+        app.init_resource::<Throng>()
+            .insert_resource(Opened(device))
+            .add_message::<CharacterEvent>()
+            .configure_sets(
+                FixedPostUpdate,
+                (ThrongSystems::Act, ThrongSystems::Step).chain(),
+            )
+            .configure_sets(
+                PostUpdate,
+                (
+                    ThrongSystems::Follow.before(TransformSystems::Propagate),
+                    ThrongSystems::Show
+                        .after(TransformSystems::Propagate)
+                        .after(VisibilitySystems::VisibilityPropagate),
+                ),
+            )
+            .add_systems(
+                FixedPostUpdate,
+                (
+                    sync::act.in_set(ThrongSystems::Act),
+                    step::step.in_set(ThrongSystems::Step),
+                ),
+            )
+            .add_systems(
+                PostUpdate,
+                (
+                    step::follow.in_set(ThrongSystems::Follow),
+                    (sync::follow_assets, sync::despawn, sync::spawn, sync::show)
+                        .chain()
+                        .in_set(ThrongSystems::Show),
+                ),
+            );
+        #[cfg(feature = "picking")]
+        app.add_systems(
+            bevy::app::PreUpdate,
+            picking::pick.in_set(bevy::picking::PickingSystems::Backend),
+        );
+    }
+
+    /// Bevy's own plugins are there now.
+    fn finish(&self, app: &mut App) {
+        app.init_asset::<CharacterAsset>()
+            .init_asset_loader::<asset::CharacterLoader>();
+        #[cfg(feature = "gizmos")]
+        gizmos::build(app);
+        let throng = app.world().resource::<Throng>().clone();
+        let Some(Opened(device)) = app.world_mut().remove_resource::<Opened>() else {
+            return;
+        };
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            log::error!("throng needs Bevy's RenderPlugin");
+            return;
+        };
+        render_app.insert_resource(throng);
+        device::build(render_app, device);
+        render::build(render_app);
+    }
+}
+
+/// What [`ThrongPlugin::build`] leaves for its end.
+#[derive(Resource)]
+struct Opened(device::Device);
+
+/// The examples of README.md are compiled as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

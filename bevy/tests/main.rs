@@ -1,1 +1,4 @@
-fn main(){}
+//! Tests of `bevy_throng`, with Bevy's renderer on any driver.
+
+mod pictures;
+mod support;

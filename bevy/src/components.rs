@@ -1,0 +1,222 @@
+//! The components of characters.
+
+use crate::asset::CharacterAsset;
+use bevy::asset::Handle;
+use bevy::color::{Color, ColorToComponents, LinearRgba};
+use bevy::ecs::prelude::*;
+use bevy::prelude::{Transform, Visibility};
+use std::borrow::Cow;
+use throng::state_machine::Value;
+use throng::{InstanceId, Play};
+
+/// A character in the world.
+///
+/// [`Transform`], [`Visibility`] and [`RenderLayers`](bevy::camera::visibility::RenderLayers) (the
+/// first 16 layers) are Bevy's. Models face +Z, as glTF demands, and −Z is forward in Bevy.
+///
+/// While its asset loads, nothing is drawn. From then on, the entity has an [`Instance`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::{Character3d, Plays};
+///
+/// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+///     let knight = assets.load("knight.glb");
+///     commands.spawn((Character3d(knight), Plays::new("Walk"), Transform::from_xyz(2.0, 0.0, 0.0)));
+/// }
+/// # let _ = spawn;
+/// ```
+#[derive(Component, Debug, Clone, PartialEq, Eq)]
+#[require(Transform, Visibility)]
+pub struct Character3d(pub Handle<CharacterAsset>);
+
+/// The instance of an entity in the crowd.
+///
+/// It is there once the [`Character3d`] is loaded and drawn, with an
+/// [`Aabb`](bevy::camera::primitives::Aabb) of its rest pose.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instance(pub(crate) InstanceId);
+
+impl Instance {
+    /// Its id, for [`Throng::lock`](crate::Throng::lock).
+    #[must_use]
+    pub fn id(&self) -> InstanceId {
+        self.0
+    }
+}
+
+/// What a character plays, apart from its state machine: one clip or blend space for each layer.
+///
+/// A change of this component is a request: all plays that it has are played, with their fades.
+/// Layers that it no longer has fade out within 0.2 seconds.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::{Play, Plays};
+///
+/// fn run(mut people: Query<&mut Plays>) {
+///     for mut plays in &mut people {
+///         *plays = Plays::new(Play::new("Run").fade_s(0.3))
+///             .with(Play::new("Wave").layer(1).mask("upper body").once());
+///     }
+/// }
+/// # let _ = run;
+/// ```
+#[derive(Component, Debug, Clone, PartialEq, Default)]
+pub struct Plays(pub Vec<Play<'static>>);
+
+impl Plays {
+    /// One clip or blend space.
+    #[must_use]
+    pub fn new(play: impl Into<Play<'static>>) -> Self {
+        Self(vec![play.into()])
+    }
+
+    /// Another one, on a further [layer](Play::layer).
+    #[must_use]
+    pub fn with(mut self, play: impl Into<Play<'static>>) -> Self {
+        self.0.push(play.into());
+        self
+    }
+}
+
+/// The parameters of a character's state machine, which drives it from then on.
+///
+/// Values that are set are handed to the machine once, before the next step. A trigger is therefore
+/// one request.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::Parameters;
+///
+/// fn attack(mut people: Query<&mut Parameters>) {
+///     for mut parameters in &mut people {
+///         parameters.set("speed", 1.4);
+///         parameters.trigger("attack");
+///     }
+/// }
+/// # let _ = attack;
+/// ```
+#[derive(Component, Debug, Clone, PartialEq, Default)]
+pub struct Parameters {
+    pub(crate) pending: Vec<(Cow<'static, str>, Value)>,
+}
+
+impl Parameters {
+    /// No values: those of the state machine's description.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a value.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a parameter: an `f32`, an `i32` or a `bool`.
+    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
+        let (name, value) = (name.into(), value.into());
+        match self.pending.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, old)) => *old = value,
+            None => self.pending.push((name, value)),
+        }
+    }
+
+    /// Sets a trigger.
+    pub fn trigger(&mut self, name: impl Into<Cow<'static, str>>) {
+        self.set(name, Value::Trigger(true));
+    }
+}
+
+/// The parts of a character that are hidden, by name.
+#[derive(Component, Debug, Clone, PartialEq, Eq, Default)]
+pub struct HiddenParts(pub Vec<Cow<'static, str>>);
+
+/// The colour that multiplies the base colour of a character.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct Tint(pub Color);
+
+impl Tint {
+    pub(crate) fn linear(self) -> [f32; 4] {
+        LinearRgba::from(self.0).to_f32_array()
+    }
+}
+
+/// A word of a character for the program's own [shading](crate::Shading): `in.user`.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserData(pub u32);
+
+/// The speed of a character's time: 1 is normal, and 0 stops it.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct TimeScale(pub f32);
+
+/// Lets a character walk by the root motion of its clips.
+///
+/// Its [`Transform`] follows in each step. It has no parent.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RootMotion;
+
+/// Attaches a character to a socket or joint of another one, such as a rider to a saddle.
+///
+/// Its own [`Transform`] means nothing then.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::{AttachedTo, Character3d};
+///
+/// fn mount(commands: &mut Commands, rider: Character3d, horse: Entity) {
+///     commands.spawn((rider, AttachedTo::new(horse, "saddle")));
+/// }
+/// # let _ = mount;
+/// ```
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct AttachedTo {
+    /// The character that carries it.
+    pub character: Entity,
+    /// The name of the socket or joint.
+    pub socket: Cow<'static, str>,
+    /// From its own space to that of the socket.
+    pub at: Transform,
+}
+
+/// Lets any entity follow a socket or joint of a character, such as a light or a camera.
+///
+/// Its [`Transform`] is set before transforms are propagated. It has no parent. Each costs the
+/// evaluation of a joint and its ancestors.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::Follows;
+///
+/// fn torch(commands: &mut Commands, knight: Entity) {
+///     commands.spawn((PointLight::default(), Follows::new(knight, "hand.R")));
+/// }
+/// # let _ = torch;
+/// ```
+#[derive(Component, Debug, Clone, PartialEq)]
+#[require(Transform)]
+pub struct Follows {
+    /// The character.
+    pub character: Entity,
+    /// The name of the socket or joint.
+    pub socket: Cow<'static, str>,
+    /// From its own space to that of the socket.
+    pub at: Transform,
+}
+
+macro_rules! at_socket {
+    ($($name:ident)+) => {$(
+        impl $name {
+            /// At a socket or joint of a character.
+            #[must_use]
+            pub fn new(character: Entity, socket: impl Into<Cow<'static, str>>) -> Self {
+                Self { character, socket: socket.into(), at: Transform::IDENTITY }
+            }
+        }
+    )+};
+}
+
+at_socket!(AttachedTo Follows);

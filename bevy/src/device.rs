@@ -1,0 +1,103 @@
+//! The device: Bevy opens it, with what throng needs added, and the crowd is made with it.
+
+use crate::ThrongPlugin;
+use crate::state::{State, Throng};
+use bevy::app::{App, AppExit};
+use bevy::ecs::prelude::*;
+use bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings;
+use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
+use bevy::render::{ExtractSchedule, MainWorld};
+use throng_wgpu::{Crowd, Gpu, Opening};
+
+/// What opens the device, and how the crowd is made.
+#[derive(Resource, Clone)]
+pub(crate) struct Device {
+    pub(crate) opening: Opening,
+    desc: throng::CrowdDesc,
+}
+
+/// Lets Bevy open a device that throng can use.
+pub(crate) fn prepare(app: &mut App, plugin: &ThrongPlugin) -> Device {
+    let opening = Opening::default();
+    let mut settings = app
+        .world_mut()
+        .get_resource_or_init::<RawVulkanInitSettings>();
+    let adds = opening.clone();
+    // SAFETY: it only adds features that the adapter supports. Bevy opens one device at a time.
+    unsafe {
+        settings.add_create_device_callback(move |args, adapter, _| adds.add_to(args, adapter));
+    }
+    Device {
+        opening,
+        desc: plugin.crowd.clone(),
+    }
+}
+
+/// Makes the crowd, once for each device that Bevy opens.
+pub(crate) fn open(
+    device: Res<Device>,
+    throng: Res<Throng>,
+    (adapter, render_device, queue): (Res<RenderAdapter>, Res<RenderDevice>, Res<RenderQueue>),
+    mut failed: ResMut<Failed>,
+) {
+    let wgpu = (&**adapter.0, render_device.wgpu_device(), &**queue.0);
+    // SAFETY: the device is the last one that Bevy opened with this callback, from this adapter.
+    let gpu = unsafe { device.opening.gpu(wgpu.0, wgpu.1, wgpu.2) };
+    let crowd = gpu.and_then(|gpu: Gpu| Crowd::new(&gpu, &device.desc));
+    let mut lock = throng.lock();
+    match crowd {
+        Ok(crowd) => replace(lock.state(), crowd),
+        Err(why) => {
+            log::error!("throng cannot draw with this device: {why}");
+            failed.0 = true;
+        }
+    }
+}
+
+/// True if there is no crowd with this device.
+#[derive(Resource, Default)]
+pub(crate) struct Failed(bool);
+
+/// Ends the app if there is no crowd, as Bevy does without a device.
+pub(crate) fn exit(mut main: ResMut<MainWorld>, mut failed: ResMut<Failed>) {
+    if core::mem::take(&mut failed.0) {
+        main.write_message(AppExit::error());
+    }
+}
+
+/// Puts a crowd of a new device in the place of the old one, with its characters and instances.
+fn replace(state: &mut State, crowd: Crowd) {
+    let old = state.crowd.replace(crowd);
+    let (Some(old), Some(crowd)) = (old, &mut state.crowd) else {
+        return;
+    };
+    // In their order, so that a snapshot fits.
+    let snapshot = old.snapshot();
+    let loaded = &mut state.characters;
+    let mut restored = || -> Result<(), throng_wgpu::Error> {
+        crowd.reserve(&old.capacity())?;
+        for id in old.characters() {
+            if let Some(loaded) = loaded.values_mut().find(|loaded| loaded.id == id) {
+                let desc = crate::render::character_desc();
+                loaded.id = crowd.add_character(&loaded.character, &desc)?;
+            }
+        }
+        crowd.restore(&snapshot)
+    };
+    let restored = restored();
+    if let Err(why) = restored {
+        log::error!("the crowd is lost with its device: {why}");
+        *state = State {
+            crowd: state.crowd.take(),
+            ..State::default()
+        };
+    }
+}
+
+/// Adds the systems of this module to the render world.
+pub(crate) fn build(render_app: &mut bevy::app::SubApp, device: Device) {
+    render_app.insert_resource(device);
+    render_app.init_resource::<Failed>();
+    render_app.add_systems(bevy::render::RenderStartup, open);
+    render_app.add_systems(ExtractSchedule, exit);
+}

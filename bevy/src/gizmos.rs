@@ -1,0 +1,72 @@
+//! Skeletons and bounds, drawn with Bevy's gizmos.
+
+use crate::components::Instance;
+use crate::state::Throng;
+use bevy::app::{App, PostUpdate};
+use bevy::color::Color;
+use bevy::ecs::prelude::*;
+use bevy::gizmos::config::GizmoConfigStore;
+use bevy::gizmos::gizmos::Gizmos;
+use bevy::math::{Isometry3d, Vec3};
+use throng::glam::Affine3A;
+
+/// Draws the skeleton of a character: a line from each joint to its parent.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct ShowSkeleton(pub Color);
+
+/// Draws the sphere in which a character is culled.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct ShowBounds(pub Color);
+
+pub(crate) fn build(app: &mut App) {
+    if app.world().contains_resource::<GizmoConfigStore>() {
+        app.add_systems(PostUpdate, draw.after(crate::ThrongSystems::Show));
+    }
+}
+
+fn draw(
+    skeletons: Query<(&Instance, &ShowSkeleton)>,
+    bounds: Query<(&Instance, &ShowBounds)>,
+    throng: Res<Throng>,
+    mut gizmos: Gizmos,
+) {
+    if skeletons.is_empty() && bounds.is_empty() {
+        return;
+    }
+    let lock = throng.lock();
+    if !lock.is_ready() {
+        return;
+    }
+    for (id, show) in &skeletons {
+        let Ok(it) = lock.instance(id.id()) else {
+            continue;
+        };
+        let Ok(character) = throng::Crowd::character(&lock, it.character()) else {
+            continue;
+        };
+        let joints = character.skeleton().joints();
+        let mut pose = vec![Affine3A::IDENTITY; joints.len()];
+        if it.model_pose(lock.time_s(), &mut pose).is_err() {
+            continue;
+        }
+        let world = it.transform();
+        let at = |joint: usize| pose.get(joint).map(|of| point(&(world * *of)));
+        for (number, joint) in joints.iter().enumerate() {
+            let parent = joint.parent.and_then(|parent| at(parent.index()));
+            if let (Some(from), Some(to)) = (at(number), parent) {
+                gizmos.line(from, to, show.0);
+            }
+        }
+    }
+    for (id, show) in &bounds {
+        if let Ok(it) = lock.instance(id.id()) {
+            let sphere = it.bounding_sphere();
+            let center = Vec3::from_array(sphere.center.to_array());
+            gizmos.sphere(Isometry3d::from_translation(center), sphere.radius, show.0);
+        }
+    }
+}
+
+fn point(of: &Affine3A) -> Vec3 {
+    Vec3::from_array(of.translation.to_array())
+}

@@ -1,0 +1,82 @@
+//! Characters as targets of `bevy_picking`.
+
+use crate::components::{Character3d, Instance};
+use crate::state::Throng;
+use crate::sync::layers;
+use bevy::camera::Camera;
+use bevy::camera::visibility::RenderLayers;
+use bevy::ecs::prelude::*;
+use bevy::math::Vec3;
+use bevy::picking::Pickable;
+use bevy::picking::backend::ray::RayMap;
+use bevy::picking::backend::{HitData, PointerHits};
+use throng::mesh::PartId;
+use throng::skin::{CullMode, Ray};
+
+/// What a pointer hits of a character, in [`HitData::extra_as`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CharacterHit {
+    /// The part of the character, if the primitive belongs to one.
+    pub part: Option<PartId>,
+    /// The primitive, and the triangle in it.
+    pub triangle: (usize, usize),
+}
+
+/// Finds the characters under all pointers: their triangles, as they are posed.
+pub(crate) fn pick(
+    rays: Res<RayMap>,
+    cameras: Query<(&Camera, Option<&RenderLayers>)>,
+    characters: Query<Option<&Pickable>, (With<Character3d>, With<Instance>)>,
+    throng: Res<Throng>,
+    mut hits: MessageWriter<PointerHits>,
+) {
+    if rays.map.is_empty() || characters.is_empty() {
+        return;
+    }
+    let mut lock = throng.lock();
+    if !lock.is_ready() {
+        return;
+    }
+    for (id, ray) in &rays.map {
+        let Ok((camera, own)) = cameras.get(id.camera) else {
+            continue;
+        };
+        let line = Ray {
+            origin: ray.origin.to_array().into(),
+            direction: ray.direction.to_array().into(),
+        };
+        let found = match lock.pick_all(&line, CullMode::default(), layers(own)) {
+            Ok(found) => found,
+            Err(why) => {
+                bevy::log::warn_once!("characters cannot be picked: {why}");
+                continue;
+            }
+        };
+        let mut picks = Vec::new();
+        for found in found {
+            let Some(entity) = lock.entity(found.instance) else {
+                continue;
+            };
+            let Ok(pickable) = characters.get(entity) else {
+                continue;
+            };
+            if pickable.is_some_and(|it| !it.is_hoverable) {
+                continue;
+            }
+            let at = Vec3::from_array(found.position.to_array());
+            let extra = CharacterHit {
+                part: found.part,
+                triangle: (found.hit.primitive, found.hit.triangle),
+            };
+            let depth = found.hit.distance as f32;
+            let data = HitData::new_with_extra(id.camera, depth, Some(at), None, extra);
+            picks.push((entity, data));
+            if pickable.is_none_or(|it| it.should_block_lower) {
+                break;
+            }
+        }
+        if !picks.is_empty() {
+            hits.write(PointerHits::new(id.pointer, picks, camera.order as f32));
+        }
+    }
+}

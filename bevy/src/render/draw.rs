@@ -1,0 +1,191 @@
+//! The draws, in Bevy's passes.
+
+use super::light::{Groups, Lit, Sources};
+use super::passes::{Key, Passes};
+use super::views::Prepared;
+use crate::state::Throng;
+use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, ViewPrepassTextures};
+use bevy::ecs::prelude::*;
+use bevy::pbr::{LightEntity, ShadowView, ViewLightEntities};
+use bevy::render::render_resource::StoreOp;
+use bevy::render::renderer::{RenderContext, ViewQuery};
+use bevy::render::view::{ExtractedView, Msaa, ViewDepthTexture, ViewTarget};
+use throng::ViewId;
+use throng_wgpu::wgpu;
+use throng_wgpu::{BindGroup, Crowd, Encoder, Error};
+
+/// What all draws need.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(super) struct Drawing<'w> {
+    throng: Res<'w, Throng>,
+    prepared: Res<'w, Prepared>,
+    passes: ResMut<'w, Passes>,
+}
+
+/// Draws depth, and motion vectors, before Bevy does.
+pub(super) fn prepass(
+    view: ViewQuery<(
+        &ExtractedView,
+        &ViewDepthTexture,
+        &ViewPrepassTextures,
+        &Msaa,
+        Has<DepthPrepass>,
+        Has<MotionVectorPrepass>,
+    )>,
+    mut drawing: Drawing,
+    mut context: RenderContext,
+) {
+    let (view, depth, textures, msaa, has_depth, moves) = view.into_inner();
+    let Some(id) = drawing
+        .prepared
+        .views
+        .get(&view.retained_view_entity)
+        .copied()
+    else {
+        return;
+    };
+    if !has_depth && !moves {
+        return;
+    }
+    let moves = moves && textures.motion_vectors.is_some();
+    let key = Key::Prepass {
+        moves,
+        samples: msaa.samples(),
+    };
+    let Some(ready) = drawing.passes.get(key) else {
+        return;
+    };
+    let color = textures.motion_vectors.as_ref().filter(|_| moves);
+    let colors: Vec<_> = color
+        .map(|it| Some(it.get_attachment()))
+        .into_iter()
+        .collect();
+    let desc = wgpu::RenderPassDescriptor {
+        label: Some("throng prepass"),
+        color_attachments: &colors,
+        depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
+        ..Default::default()
+    };
+    record(&drawing.throng, &mut context, |crowd, encoder| {
+        let frame = crowd.resume_frame()?;
+        frame.draw(encoder, id, ready.pass, &desc)
+    });
+}
+
+/// Draws the people who cast shadows into the maps of a camera's lights.
+pub(super) fn shadows(
+    view: ViewQuery<&ViewLightEntities>,
+    maps: Query<(&ShadowView, &ExtractedView, &LightEntity)>,
+    mut drawing: Drawing,
+    mut context: RenderContext,
+) {
+    let maps = view
+        .into_inner()
+        .lights
+        .iter()
+        .filter_map(|map| maps.get(*map).ok());
+    let drawn: Vec<(ViewId, &ShadowView)> = maps
+        .filter_map(|(map, view, _)| {
+            let id = drawing.prepared.views.get(&view.retained_view_entity)?;
+            Some((*id, map))
+        })
+        .collect();
+    if drawn.is_empty() {
+        return;
+    }
+    let Some(ready) = drawing.passes.get(Key::Shadow) else {
+        return;
+    };
+    record(&drawing.throng, &mut context, |crowd, encoder| {
+        let frame = crowd.resume_frame()?;
+        drawn.iter().try_for_each(|(id, map)| {
+            let desc = wgpu::RenderPassDescriptor {
+                label: Some("throng shadow"),
+                depth_stencil_attachment: Some(map.depth_attachment.get_attachment(StoreOp::Store)),
+                ..Default::default()
+            };
+            frame.draw(encoder, *id, ready.pass, &desc)
+        })
+    });
+}
+
+/// Draws the people into the picture, after Bevy's opaque meshes.
+pub(super) fn main(
+    view: ViewQuery<(
+        &ExtractedView,
+        &ViewTarget,
+        &ViewDepthTexture,
+        &Msaa,
+        Has<DepthPrepass>,
+        Has<MotionVectorPrepass>,
+        Lit,
+    )>,
+    mut drawing: Drawing,
+    sources: Sources,
+    mut groups: ResMut<Groups>,
+    mut context: RenderContext,
+) {
+    let (view, target, depth, msaa, has_depth, moves, lit) = view.into_inner();
+    let Some(id) = drawing
+        .prepared
+        .views
+        .get(&view.retained_view_entity)
+        .copied()
+    else {
+        return;
+    };
+    let key = Key::Main {
+        format: target.main_texture_format(),
+        samples: msaa.samples(),
+        prepared: has_depth || moves,
+        lights: lit.lights(),
+    };
+    let Some(ready) = drawing.passes.get(key) else {
+        return;
+    };
+    let offsets = lit.offsets();
+    record(&drawing.throng, &mut context, |crowd, encoder| {
+        let gpu = crowd.gpu().clone();
+        let Some(groups) = groups.of(&gpu, &ready, &lit, &sources)? else {
+            return Ok(());
+        };
+        let mut offsets = core::iter::once(&*offsets).chain(core::iter::repeat(&[][..]));
+        let bound = groups
+            .iter()
+            .map(|group| (group, offsets.next().unwrap_or(&[])));
+        let bound: Vec<(&BindGroup, &[u32])> = bound.collect();
+        let colors = [Some(target.get_color_attachment())];
+        let desc = wgpu::RenderPassDescriptor {
+            label: Some("throng"),
+            color_attachments: &colors,
+            depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
+            ..Default::default()
+        };
+        crowd
+            .resume_frame()?
+            .draw_with(encoder, id, ready.pass, &desc, &bound)
+    });
+}
+
+/// Records draws, in their place among Bevy's own commands.
+fn record(
+    throng: &Throng,
+    context: &mut RenderContext,
+    draw: impl FnOnce(&mut Crowd, &mut Encoder) -> Result<(), Error>,
+) {
+    let mut lock = throng.lock();
+    let Some(crowd) = &mut lock.state().crowd else {
+        return;
+    };
+    let mut encoder = Encoder::new(crowd.gpu());
+    match draw(crowd, &mut encoder) {
+        // A call of the program between the picture and its draws ended it.
+        Ok(()) | Err(Error::NotPrepared) => {}
+        Err(why) => bevy::log::error_once!("a crowd is not drawn: {why}"),
+    }
+    // SAFETY: Bevy submits all command buffers of a system's context in their order, in one call,
+    // to the queue of the device, or none if the device is lost.
+    for commands in unsafe { encoder.into_command_buffers() } {
+        context.add_command_buffer(commands);
+    }
+}

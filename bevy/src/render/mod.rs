@@ -1,0 +1,110 @@
+//! The pictures: a frame of the crowd for each frame of Bevy, and its draws in Bevy's passes.
+
+mod draw;
+mod light;
+mod passes;
+mod shader;
+mod views;
+
+use crate::state::{Change, Loaded, State, Throng};
+use bevy::app::SubApp;
+use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d};
+use bevy::core_pipeline::prepass::node::early_prepass;
+use bevy::core_pipeline::{Core3d, Core3dSystems};
+use bevy::ecs::prelude::*;
+use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
+use bevy::render::{Extract, ExtractSchedule};
+pub use shader::Shading;
+use throng::CharacterDesc;
+use throng_wgpu::Error;
+
+/// The options of all characters: those that can be picked keep their vertices for the CPU.
+pub(crate) fn character_desc() -> CharacterDesc {
+    CharacterDesc {
+        cpu_skinning: cfg!(feature = "picking"),
+        ..CharacterDesc::default()
+    }
+}
+
+/// Adds the systems of this module to the render world.
+pub(crate) fn build(render_app: &mut SubApp) {
+    render_app
+        .init_resource::<views::Prepared>()
+        .init_resource::<passes::Passes>()
+        .init_resource::<shader::Sources>()
+        .init_resource::<light::Groups>()
+        .add_systems(
+            ExtractSchedule,
+            (shader::extract, change, passes::create, views::prepare).chain(),
+        )
+        .add_systems(
+            Core3d,
+            (
+                draw::prepass
+                    .in_set(Core3dSystems::Prepass)
+                    .before(early_prepass),
+                draw::shadows
+                    .after(per_view_shadow_pass::<EARLY_SHADOW_PASS>)
+                    .before(main_opaque_pass_3d),
+                draw::main
+                    .in_set(Core3dSystems::MainPass)
+                    .after(main_opaque_pass_3d)
+                    .before(main_transparent_pass_3d),
+            ),
+        );
+    let _ = shared_shadow_pass::<EARLY_SHADOW_PASS>;
+}
+
+/// Makes the changes that must not come between a picture and its draws.
+fn change(throng: Res<Throng>) {
+    let mut lock = throng.lock();
+    let state = lock.state();
+    if state.crowd.is_none() {
+        return;
+    }
+    for change in core::mem::take(&mut state.changes) {
+        if let Err(why) = apply(state, change) {
+            log::error!("a character cannot be drawn: {why}");
+        }
+    }
+    if let Err(why) = state.grow() {
+        log::error!("no room for more characters: {why}");
+    }
+}
+
+fn apply(state: &mut State, change: Change) -> Result<(), Error> {
+    let Some(crowd) = &mut state.crowd else {
+        return Ok(());
+    };
+    match change {
+        Change::Put(asset, character) => match state.characters.get_mut(&asset) {
+            Some(loaded) => {
+                for issue in crowd.replace_character(loaded.id, &character)? {
+                    log::warn!("a character was replaced: {issue}");
+                }
+                loaded.character = *character;
+            }
+            None => {
+                let id = crowd.add_character(&character, &character_desc())?;
+                let character = *character;
+                state.characters.insert(asset, Loaded { id, character });
+            }
+        },
+        Change::Remove(asset) => {
+            let Some(loaded) = state.characters.get(&asset) else {
+                return Ok(());
+            };
+            if crowd.instances_of(loaded.id)?.len() == 0 {
+                crowd.remove_character(loaded.id)?;
+                state.characters.remove(&asset);
+            } else {
+                // Its last people are despawned first.
+                state.changes.push(Change::Remove(asset));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an extraction reads of the main world.
+type Main<'w, 's, T> = Extract<'w, 's, T>;

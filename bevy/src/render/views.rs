@@ -1,0 +1,201 @@
+//! The views of a frame: cameras, and the shadow maps of their lights.
+
+use super::Main;
+use crate::state::Throng;
+use crate::sync::{SHADOW_SHIFT, layers};
+use bevy::camera::visibility::RenderLayers;
+use bevy::camera::{Camera, Camera3d};
+use bevy::core_pipeline::prepass::MotionVectorPrepass;
+use bevy::diagnostic::FrameCount;
+use bevy::ecs::prelude::*;
+use bevy::light::{Cascades, DirectionalLight};
+use bevy::math::{Mat4, URect, UVec2};
+use bevy::platform::collections::HashMap;
+use bevy::render::camera::TemporalJitter;
+use bevy::render::sync_world::MainEntity;
+use bevy::render::view::RetainedViewEntity;
+use bevy::time::{Fixed, Time};
+use bevy::transform::components::GlobalTransform;
+use throng::ash::vk;
+use throng::glam::{Vec2, Vec3};
+use throng::{Culling, Receivers, View, ViewId};
+
+/// The views of the frame that is prepared, by what Bevy calls them.
+#[derive(Resource, Default)]
+pub(crate) struct Prepared {
+    pub(super) views: HashMap<RetainedViewEntity, ViewId>,
+    /// The index of each camera's history.
+    histories: HashMap<MainEntity, u32>,
+}
+
+type Cameras<'w, 's> = Query<
+    'w,
+    's,
+    (
+        Entity,
+        &'static Camera,
+        &'static GlobalTransform,
+        Option<&'static RenderLayers>,
+        Has<MotionVectorPrepass>,
+        Has<TemporalJitter>,
+    ),
+    With<Camera3d>,
+>;
+type Suns<'w, 's> = Query<
+    'w,
+    's,
+    (
+        Entity,
+        &'static DirectionalLight,
+        &'static Cascades,
+        Option<&'static RenderLayers>,
+    ),
+>;
+
+/// Prepares the picture: poses and lists of all views.
+pub(super) fn prepare(
+    cameras: Main<Cameras>,
+    suns: Main<Suns>,
+    (fixed, count): (Main<Res<Time<Fixed>>>, Main<Res<FrameCount>>),
+    throng: Res<Throng>,
+    mut prepared: ResMut<Prepared>,
+) {
+    prepared.views.clear();
+    let mut lock = throng.lock();
+    let state = lock.state();
+    if state.crowd.is_none() || state.characters.is_empty() {
+        return;
+    }
+    let (mut keys, mut views) = (Vec::new(), Vec::new());
+    let seen = &mut prepared.histories;
+    seen.retain(|camera, _| cameras.get(camera.id()).is_ok_and(|camera| camera.4));
+    for (entity, camera, place, own, moves, jitters) in &cameras {
+        let Some(rect) = camera.physical_viewport_rect() else {
+            continue;
+        };
+        if !camera.is_active || rect.is_empty() {
+            continue;
+        }
+        let mask = layers(own);
+        let clip_from_view = camera.clip_from_view();
+        let clip_from_world = clip_from_view * place.to_matrix().inverse();
+        let is_parallel = clip_from_view.w_axis.w == 1.0;
+        let behind = if is_parallel { FAR_M } else { 0.0 };
+        let eye = place.translation() + place.back() * behind;
+        let mut view = View {
+            mask,
+            flip_y: true,
+            ..View::new(matrix(clip_from_world), vector(eye), viewport(rect))
+        };
+        if moves {
+            view.history = Some(history(seen, entity.into()));
+        }
+        if jitters && !is_parallel {
+            view.eye.jitter = jitter(count.0, rect.size());
+        }
+        let receiver = views.len() as u32;
+        keys.push(RetainedViewEntity::new(entity.into(), None, 0));
+        views.push(view);
+        for (light, sun, cascades, light_layers) in &suns {
+            let light_mask = layers(light_layers);
+            let own = cascades.cascades.get(&entity);
+            let own = own.filter(|_| sun.shadow_maps_enabled && light_mask & mask != 0);
+            for (index, cascade) in own.into_iter().flatten().enumerate() {
+                let edge = (2.0 / cascade.clip_from_cascade.x_axis.x / cascade.texel_size).round();
+                let rect = URect::from_corners(UVec2::ZERO, UVec2::splat(edge as u32));
+                let towards = -cascade.world_from_cascade.z_axis.truncate();
+                let light_at = eye - towards * FAR_M;
+                keys.push(RetainedViewEntity::new(
+                    light.into(),
+                    Some(entity.into()),
+                    index as u32,
+                ));
+                let view = View::shadow_of(
+                    matrix(cascade.clip_from_world),
+                    vector(light_at),
+                    viewport(rect),
+                );
+                views.push(View {
+                    mask: light_mask << SHADOW_SHIFT,
+                    flip_y: true,
+                    culling: Culling::Sides,
+                    receivers: Some(Receivers::of(receiver)),
+                    ..view
+                });
+            }
+        }
+    }
+    let most = throng::Crowd::MAX_VIEWS as usize;
+    if views.len() > most {
+        bevy::log::warn_once!("{} views of crowds, but {most} are drawn", views.len());
+        keys.truncate(most);
+        views.truncate(most);
+    }
+    let histories = seen.values().max().map_or(0, |last| last + 1);
+    let time_s = fixed.elapsed_secs_f64() + fixed.overstep().as_secs_f64();
+    let grown = state.grow_views(views.len() as u32, histories);
+    let Some(crowd) = &mut state.crowd else {
+        return;
+    };
+    let time_s = time_s.clamp(crowd.time_s(), crowd.time_s() + 1.0);
+    let frame = || -> Result<throng::Views, throng_wgpu::Error> {
+        grown?;
+        crowd.wait_for_frame()?;
+        crowd.begin_frame(time_s)?.prepare(&views)
+    };
+    match frame() {
+        Ok(ids) => prepared
+            .views
+            .extend(keys.into_iter().zip(ids.iter().copied())),
+        Err(why) => bevy::log::error_once!("the crowd is not drawn: {why}"),
+    }
+}
+
+/// A distance from which light of the sun is parallel.
+const FAR_M: f32 = 1e5;
+
+/// The index of a camera's history: a free one, if it is new.
+fn history(histories: &mut HashMap<MainEntity, u32>, camera: MainEntity) -> u32 {
+    let taken: Vec<_> = histories.values().copied().collect();
+    let free = (0..).find(|index| !taken.contains(index)).unwrap_or(0);
+    *histories.entry(camera).or_insert(free)
+}
+
+/// The jitter of Bevy's temporal anti-aliasing in a frame, in normalised device coordinates: that
+/// of `prepare_taa_jitter`, which runs later.
+fn jitter(frame: u32, size: UVec2) -> Vec2 {
+    const OFFSETS: [[f32; 2]; 8] = [
+        [0.0, 0.0],
+        [0.0, -0.166_666_66],
+        [-0.25, 0.166_666_69],
+        [0.25, -0.388_888_9],
+        [-0.375, -0.055_555_552],
+        [0.125, 0.277_777_8],
+        [-0.125, -0.277_777_8],
+        [0.375, 0.055_555_582],
+    ];
+    let [x, y] = OFFSETS[frame as usize % OFFSETS.len()];
+    Vec2::new(-2.0 * x / size.x as f32, 2.0 * y / size.y as f32)
+}
+
+fn matrix(of: Mat4) -> throng::glam::Mat4 {
+    throng::glam::Mat4::from_cols_array(&of.to_cols_array())
+}
+
+fn vector(of: bevy::math::Vec3) -> Vec3 {
+    Vec3::from_array(of.to_array())
+}
+
+fn viewport(rect: URect) -> vk::Rect2D {
+    let size = rect.size();
+    vk::Rect2D {
+        offset: vk::Offset2D {
+            x: rect.min.x as i32,
+            y: rect.min.y as i32,
+        },
+        extent: vk::Extent2D {
+            width: size.x,
+            height: size.y,
+        },
+    }
+}

@@ -1,0 +1,210 @@
+//! The crowd that the main world and the render world share.
+
+use crate::asset::CharacterAsset;
+use bevy::asset::{AssetId, Handle};
+use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::prelude::*;
+use bevy::platform::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use throng::character::Character;
+use throng::{Capacity, CharacterId, InstanceId, SkinningStage};
+use throng_wgpu::Crowd;
+
+/// The crowd of the app.
+///
+/// [`Self::lock`] gives everything that a [`throng_wgpu::Crowd`] has, such as instances without
+/// entities, queries, IK targets and snapshots.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::{CharacterAsset, Play, Spawn, Throng};
+///
+/// /// Spawns people without entities.
+/// fn spectators(throng: Res<Throng>, seats: &[Vec3], asset: &Handle<CharacterAsset>) -> Result {
+///     let mut crowd = throng.lock();
+///     let Some(person) = crowd.character(asset) else { return Ok(()) }; // not loaded yet
+///     crowd.reserve_instances(asset, seats.len())?;
+///     for seat in seats {
+///         crowd.spawn(person, &Spawn {
+///             world_from_model: throng::glam::Affine3A::from_translation(seat.to_array().into()),
+///             play: Play::new("Wave"),
+///             ..Spawn::default()
+///         })?;
+///     }
+///     Ok(())
+/// }
+/// # let _ = spectators;
+/// ```
+#[derive(Resource, Clone, Default)]
+pub struct Throng(Arc<Mutex<State>>);
+
+impl Throng {
+    /// The crowd, until the result is dropped.
+    ///
+    /// The renderer needs it a few times in each frame, shortly. So a system may hold it, but keep
+    /// it out of resources and tasks.
+    #[must_use]
+    pub fn lock(&self) -> ThrongLock<'_> {
+        ThrongLock(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The locked crowd. It dereferences to a [`throng_wgpu::Crowd`].
+///
+/// # Panics
+/// Dereferencing it panics while [`Self::is_ready`] is false.
+pub struct ThrongLock<'a>(MutexGuard<'a, State>);
+
+impl ThrongLock<'_> {
+    /// True once the device is open. That is the case from the first update of the app on, unless
+    /// there is no device for throng.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.crowd.is_some()
+    }
+
+    /// The character of an asset, once it is loaded.
+    #[must_use]
+    pub fn character(&self, asset: &Handle<CharacterAsset>) -> Option<CharacterId> {
+        self.0.characters.get(&asset.id()).map(|loaded| loaded.id)
+    }
+
+    /// The entity of an instance, if it has one.
+    #[must_use]
+    pub fn entity(&self, id: InstanceId) -> Option<Entity> {
+        self.0.entities.get(&id).copied()
+    }
+
+    /// Grows the crowd for this many more instances of a character, now.
+    ///
+    /// Entities need no such call. The frame that is being drawn may lack its people.
+    ///
+    /// # Errors
+    /// As [`throng::Crowd::reserve`].
+    pub fn reserve_instances(
+        &mut self,
+        asset: &Handle<CharacterAsset>,
+        more: usize,
+    ) -> Result<(), throng_wgpu::Error> {
+        let state = &mut *self.0;
+        state.want(asset.id(), more);
+        state.grow()
+    }
+
+    pub(crate) fn state(&mut self) -> &mut State {
+        &mut self.0
+    }
+}
+
+impl Deref for ThrongLock<'_> {
+    type Target = Crowd;
+
+    fn deref(&self) -> &Crowd {
+        let crowd = self.0.crowd.as_ref();
+        crowd.unwrap_or_else(|| not_ready())
+    }
+}
+
+impl DerefMut for ThrongLock<'_> {
+    fn deref_mut(&mut self) -> &mut Crowd {
+        let crowd = self.0.crowd.as_mut();
+        crowd.unwrap_or_else(|| not_ready())
+    }
+}
+
+#[expect(clippy::panic, reason = "documented for `ThrongLock`")]
+fn not_ready() -> ! {
+    panic!("the crowd has no device yet: see ThrongLock::is_ready")
+}
+
+/// A character in the crowd.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) id: CharacterId,
+    pub(crate) character: Character,
+}
+
+/// A change of an asset that the next frame makes.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Put(AssetId<CharacterAsset>, Box<Character>),
+    Remove(AssetId<CharacterAsset>),
+}
+
+/// All that the worlds share.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) crowd: Option<Crowd>,
+    pub(crate) characters: HashMap<AssetId<CharacterAsset>, Loaded>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) instances: EntityHashMap<InstanceId>,
+    pub(crate) entities: HashMap<InstanceId, Entity>,
+    /// The instances for which the next frame reserves.
+    pub(crate) wanted: Vec<(CharacterId, u32, SkinningStage)>,
+}
+
+impl State {
+    /// Notes that this many more instances of a character are needed.
+    pub(crate) fn want(&mut self, asset: AssetId<CharacterAsset>, more: usize) {
+        if let Some(loaded) = self.characters.get(&asset) {
+            let more = u32::try_from(more).unwrap_or(u32::MAX);
+            self.wanted.push((loaded.id, more, SkinningStage::Vertex));
+        }
+    }
+
+    /// Reserves for the instances that are wanted.
+    pub(crate) fn grow(&mut self) -> Result<(), throng_wgpu::Error> {
+        let wanted = core::mem::take(&mut self.wanted);
+        let Some(crowd) = self.crowd.as_mut().filter(|_| !wanted.is_empty()) else {
+            return Ok(());
+        };
+        let (have, need) = (crowd.capacity(), crowd.needed_capacity(&wanted)?);
+        // Twice as much, so that a crowd that grows one by one seldom stops for that.
+        let grown = |have: u32, need: u32| match need > have {
+            true => need.max(have.saturating_mul(2)),
+            false => have,
+        };
+        let more = Capacity {
+            instances: grown(have.instances, need.instances).min(throng::Crowd::MAX_INSTANCES),
+            palette_entries: grown(have.palette_entries, need.palette_entries),
+            morph_weights: grown(have.morph_weights, need.morph_weights),
+            blended: grown(have.blended, need.blended),
+            ..have
+        };
+        match crowd.reserve(&more) {
+            Ok(()) => Ok(()),
+            Err(_) => crowd.reserve(&need),
+        }
+    }
+
+    /// Reserves for views and histories.
+    pub(crate) fn grow_views(
+        &mut self,
+        views: u32,
+        histories: u32,
+    ) -> Result<(), throng_wgpu::Error> {
+        let Some(crowd) = &mut self.crowd else {
+            return Ok(());
+        };
+        let have = crowd.capacity();
+        if have.views >= views && have.histories >= histories {
+            return Ok(());
+        }
+        crowd.reserve(&Capacity {
+            views: have.views.max(views),
+            histories: have.histories.max(histories),
+            ..have
+        })
+    }
+
+    pub(crate) fn remove_instance(&mut self, entity: Entity) {
+        if let Some(id) = self.instances.remove(&entity) {
+            self.entities.remove(&id);
+            if let Some(crowd) = &mut self.crowd {
+                // Its parent may have taken it along.
+                let _ = crowd.despawn(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The steps of the game: updates, their events, and what follows characters.
+
+use crate::components::{Follows, Instance, RootMotion};
+use crate::state::Throng;
+use crate::sync::{affine, transform};
+use bevy::ecs::prelude::*;
+use bevy::time::{Fixed, Time};
+use bevy::transform::components::{GlobalTransform, Transform};
+use throng::AnimationEventKind;
+
+/// Something happened to a character in a step: an event of a clip, or the end of a clip.
+///
+/// It is a message, and observers of the entity get it, too.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_throng::CharacterEvent;
+///
+/// fn steps(mut events: MessageReader<CharacterEvent>) {
+///     for event in events.read().filter(|event| event.name == "step") {
+///         println!("{} steps", event.entity);
+///     }
+/// }
+///
+/// fn falls(event: On<CharacterEvent>, mut commands: Commands) {
+///     if event.is_finished() && event.name == "Die" {
+///         commands.entity(event.entity).despawn();
+///     }
+/// }
+/// # let _ = (steps, falls);
+/// ```
+#[derive(Message, EntityEvent, Debug, Clone, PartialEq)]
+pub struct CharacterEvent {
+    /// The character.
+    pub entity: Entity,
+    /// The name of the event, or that of the clip that ended.
+    pub name: String,
+    /// What happened.
+    pub kind: AnimationEventKind,
+    /// The time of the game, in seconds.
+    pub time_s: f64,
+}
+
+impl CharacterEvent {
+    /// True if a clip that is played once has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.kind, AnimationEventKind::Finished { .. })
+    }
+}
+
+/// Moves the game by one step.
+pub(crate) fn step(
+    time: Res<Time<Fixed>>,
+    throng: Res<Throng>,
+    mut events: MessageWriter<CharacterEvent>,
+    mut walkers: Query<(&Instance, &mut Transform), With<RootMotion>>,
+    mut commands: Commands,
+) {
+    let mut lock = throng.lock();
+    if !lock.is_ready() {
+        return;
+    }
+    if let Err(why) = lock.update(time.elapsed_secs_f64()) {
+        log::error!("the step failed: {why}");
+        return;
+    }
+    let happened = lock.events().filter_map(|event| {
+        Some(CharacterEvent {
+            entity: lock.entity(event.id)?,
+            name: lock.event_name(&event).unwrap_or_default().to_owned(),
+            kind: event.kind,
+            time_s: event.time_s,
+        })
+    });
+    for event in happened {
+        commands.trigger(event.clone());
+        events.write(event);
+    }
+    for (id, mut place) in &mut walkers {
+        if let Ok(it) = lock.instance(id.0) {
+            place.set_if_neq(transform(&it.transform()));
+        }
+    }
+}
+
+/// Moves what follows a joint, to where the picture will have it.
+pub(crate) fn follow(mut followers: Query<(&Follows, &mut Transform)>, throng: Res<Throng>) {
+    if followers.is_empty() {
+        return;
+    }
+    let mut lock = throng.lock();
+    let state = lock.state();
+    let Some(crowd) = &state.crowd else { return };
+    for (follows, mut place) in &mut followers {
+        let Some(id) = state.instances.get(&follows.character) else {
+            continue;
+        };
+        let Ok(it) = crowd.instance(*id) else {
+            continue;
+        };
+        let at = affine(&GlobalTransform::from(follows.at));
+        match it.joint_transform(&*follows.socket, crowd.time_s()) {
+            Ok(joint) => _ = place.set_if_neq(transform(&(joint * at))),
+            Err(why) => bevy::log::warn_once!("{}: {why}", follows.character),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The messages of the validation layer, which wgpu hands to the logger, and errors of others.
+
+use std::sync::{Mutex, Once, PoisonError};
+
+/// Bevy calls Vulkan on many threads, so these are the messages of all tests that run.
+static CAUGHT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Logger;
+
+impl log::Log for Logger {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        let is_ours = metadata.target().starts_with("bevy_throng");
+        let is_layer = metadata.target().starts_with("wgpu_hal::vulkan::instance");
+        match is_ours || is_layer {
+            true => metadata.level() <= log::Level::Warn,
+            false => metadata.level() <= log::Level::Error,
+        }
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let text = format!("{}: {}", record.target(), record.args());
+            CAUGHT
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(text);
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Installs the logger. Call it before an instance is made.
+pub(crate) fn catch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&Logger).unwrap();
+        log::set_max_level(log::LevelFilter::Warn);
+    });
+}
+
+pub(crate) fn take() -> Vec<String> {
+    let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut caught = caught.drain(..);
+    let mut kept = Vec::new();
+    while let Some(text) = caught.next() {
+        // Layers before 1.3.275 do not know the language of wgpu's own pipelines. wgpu says the
+        // object in a second record.
+        match text.contains("Invalid source language operand: 10") {
+            true => drop(caught.next()),
+            false => kept.push(text),
+        }
+    }
+    kept
+}
+
+/// Fails if the layer, throng or Bevy complained.
+#[track_caller]
+pub(crate) fn expect_none() {
+    let caught = take();
+    assert!(caught.is_empty(), "{}", caught.join("\n"));
+}
