@@ -63,7 +63,7 @@ pub enum Culling {
     Frustum,
     /// As [`Self::Frustum`], but however near or far.
     ///
-    /// For pipelines of the engine's own with depth clamp.
+    /// For passes with [`depth_clamp`](crate::PassDesc::depth_clamp).
     Sides,
     /// All of space.
     ///

@@ -104,6 +104,10 @@ pub struct Features {
     ///
     /// It is no feature of the device, so no structure says it.
     DEBUG_UTILS = 8: "VK_EXT_debug_utils";
+    /// `VkPhysicalDeviceFeatures::depthClamp`: passes that keep what is too near or too far.
+    ///
+    /// [`PassDesc::depth_clamp`](crate::PassDesc::depth_clamp) asks for it.
+    DEPTH_CLAMP = 9: "depthClamp";
 }
 }
 
@@ -200,11 +204,13 @@ macro_rules! feature_struct {
 feature_struct!(vk::PhysicalDeviceFeatures {
     SAMPLER_ANISOTROPY: sampler_anisotropy;
     INDEPENDENT_BLEND: independent_blend;
+    DEPTH_CLAMP: depth_clamp;
     DRAW_INDIRECT_FIRST_INSTANCE: draw_indirect_first_instance;
 });
 feature_struct!(vk::PhysicalDeviceFeatures2<'_> {
     SAMPLER_ANISOTROPY: features.sampler_anisotropy;
     INDEPENDENT_BLEND: features.independent_blend;
+    DEPTH_CLAMP: features.depth_clamp;
     DRAW_INDIRECT_FIRST_INSTANCE: features.draw_indirect_first_instance;
 });
 feature_struct!(vk::PhysicalDeviceVulkan11Features<'_> {

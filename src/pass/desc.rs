@@ -190,6 +190,13 @@ pub struct PassDesc<'a> {
     ///
     /// With `None`, it is 1.5 in a [`PassKind::Shadow`] pass, and 0 in others.
     pub depth_bias_slope: Option<f32>,
+    /// True to clamp depth to that of the viewport instead of clipping what is nearer or farther
+    /// (`depthClampEnable`).
+    ///
+    /// For shadow maps with a near plane that casters may be in front of, in views with
+    /// [`Culling::Sides`](crate::Culling::Sides). It needs
+    /// [`Features::DEPTH_CLAMP`](crate::gpu::Features::DEPTH_CLAMP).
+    pub depth_clamp: bool,
     /// The factors of x and y of the motion vectors, in a [`PassKind::Motion`] pass.
     ///
     /// They are `[1.0, 1.0]` by default. `[0.5, 0.5]` gives texture coordinates. Negative factors
@@ -218,6 +225,7 @@ impl Default for PassDesc<'_> {
             after_prepass: None,
             depth_bias_constant: None,
             depth_bias_slope: None,
+            depth_clamp: false,
             motion_scale: [1.0; 2],
             shadow_map: false,
             material: None,
@@ -309,6 +317,9 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     if colorful && desc.color_formats.len() > 1 {
         let needed = Features::INDEPENDENT_BLEND;
         device.expect_enabled("PassDesc::color_formats", needed)?;
+    }
+    if desc.depth_clamp {
+        device.expect_enabled("PassDesc::depth_clamp", Features::DEPTH_CLAMP)?;
     }
     if desc.view_mask != 0 {
         let needed = Features::MULTIVIEW;

@@ -43,6 +43,7 @@ pub(crate) struct Target {
     pub(crate) after_prepass: Option<vk::CompareOp>,
     /// The constant part and the slope factor.
     pub(crate) depth_bias: [f32; 2],
+    pub(crate) depth_clamp: bool,
     pub(crate) motion_scale: [f32; 2],
 }
 
@@ -399,6 +400,7 @@ fn rasterization(target: &Target) -> vk::PipelineRasterizationStateCreateInfo<'s
     vk::PipelineRasterizationStateCreateInfo::default()
         .polygon_mode(vk::PolygonMode::FILL)
         .line_width(1.0)
+        .depth_clamp_enable(target.depth_clamp)
         .depth_bias_enable(constant != 0.0 || slope != 0.0)
         .depth_bias_constant_factor(constant)
         .depth_bias_slope_factor(slope)

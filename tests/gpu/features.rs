@@ -192,6 +192,7 @@ fn structures_are_read_and_written_one_by_one() {
         .union(Features::MULTIVIEW)
         .union(Features::SAMPLER_ANISOTROPY)
         .union(Features::INDEPENDENT_BLEND)
+        .union(Features::DEPTH_CLAMP)
         .union(Features::DRAW_INDIRECT_FIRST_INSTANCE)
         .union(Features::DESCRIPTOR_INDEXING)
         .union(Features::ACCELERATION_STRUCTURE);
@@ -237,7 +238,7 @@ fn structures_are_read_and_written_one_by_one() {
     assert!(!enabled.contains(Features::DESCRIPTOR_INDEXING));
     assert_eq!(all - all, Features::NONE);
     assert_eq!(format!("{:?}", Features::NONE), "{}");
-    assert_eq!(format!("{all:?}").split(',').count(), 10);
+    assert_eq!(format!("{all:?}").split(',').count(), 11);
 }
 
 /// The names in an error of features that are not enabled.
@@ -298,6 +299,10 @@ fn features_that_are_not_enabled_are_named() {
         desc.color_formats = vec![COLOR, COLOR];
         let pass = names(unsafe { crowd.create_pass(&desc) });
         assert_eq!(pass, ("PassDesc::color_formats", vec!["independentBlend"]));
+        desc.color_formats = vec![COLOR];
+        desc.depth_clamp = true;
+        let pass = names(unsafe { crowd.create_pass(&desc) });
+        assert_eq!(pass, ("PassDesc::depth_clamp", vec!["depthClamp"]));
         unsafe { crowd.destroy(allocator) };
     });
 }

@@ -132,6 +132,7 @@ fn the_optional_features_of_a_device_are_found() {
         (v11.multiview, Features::MULTIVIEW),
         (v10.sampler_anisotropy, Features::SAMPLER_ANISOTROPY),
         (v10.independent_blend, Features::INDEPENDENT_BLEND),
+        (v10.depth_clamp, Features::DEPTH_CLAMP),
         (
             v10.draw_indirect_first_instance,
             Features::DRAW_INDIRECT_FIRST_INSTANCE,

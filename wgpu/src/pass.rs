@@ -61,6 +61,12 @@ pub struct PassDesc<'a> {
     ///
     /// See [`throng::PassDesc::depth_bias_slope`].
     pub depth_bias_slope: Option<f32>,
+    /// True to clamp depth instead of clipping it, as
+    /// [`wgpu::PrimitiveState::unclipped_depth`].
+    ///
+    /// The device needs [`wgpu::Features::DEPTH_CLIP_CONTROL`]. See
+    /// [`throng::PassDesc::depth_clamp`].
+    pub depth_clamp: bool,
     /// The factors of x and y of the motion vectors, in a pass of kind [`PassKind::Motion`].
     ///
     /// They are `[1.0, 1.0]` by default, for normalised device coordinates with +y down.
@@ -85,6 +91,7 @@ impl Default for PassDesc<'_> {
             after_prepass: None,
             depth_bias_constant: None,
             depth_bias_slope: None,
+            depth_clamp: false,
             motion_scale: [1.0; 2],
             shadow_map: false,
             material: None,
@@ -115,6 +122,7 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDes
         after_prepass: desc.after_prepass.map(compare_op),
         depth_bias_constant: desc.depth_bias_constant,
         depth_bias_slope: desc.depth_bias_slope,
+        depth_clamp: desc.depth_clamp,
         motion_scale: desc.motion_scale,
         shadow_map: desc.shadow_map,
         ..throng::PassDesc::default()

@@ -6,7 +6,7 @@ use super::views::Prepared;
 use crate::state::Throng;
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, ViewPrepassTextures};
 use bevy::ecs::prelude::*;
-use bevy::pbr::{LightEntity, ShadowView, ViewLightEntities};
+use bevy::pbr::{ShadowView, ViewLightEntities};
 use bevy::render::render_resource::StoreOp;
 use bevy::render::renderer::{RenderContext, ViewQuery};
 use bevy::render::view::{ExtractedView, Msaa, ViewDepthTexture, ViewTarget};
@@ -72,10 +72,10 @@ pub(super) fn prepass(
     });
 }
 
-/// Draws the people who cast shadows into the maps of a camera's lights.
-pub(super) fn shadows(
+/// Draws the people who cast shadows into the maps of the suns of a camera.
+pub(super) fn suns(
     view: ViewQuery<&ViewLightEntities>,
-    maps: Query<(&ShadowView, &ExtractedView, &LightEntity)>,
+    maps: Query<(&ShadowView, &ExtractedView)>,
     mut drawing: Drawing,
     mut context: RenderContext,
 ) {
@@ -84,21 +84,28 @@ pub(super) fn shadows(
         .lights
         .iter()
         .filter_map(|map| maps.get(*map).ok());
-    let drawn: Vec<(ViewId, &ShadowView)> = maps
-        .filter_map(|(map, view, _)| {
-            let id = drawing.prepared.views.get(&view.retained_view_entity)?;
-            Some((*id, map))
-        })
-        .collect();
-    if drawn.is_empty() {
+    cast(&mut drawing, &mut context, maps);
+}
+
+fn cast<'a>(
+    drawing: &mut Drawing,
+    context: &mut RenderContext,
+    maps: impl IntoIterator<Item = (&'a ShadowView, &'a ExtractedView)>,
+) {
+    let maps = maps.into_iter().filter_map(|(map, view)| {
+        let id = drawing.prepared.views.get(&view.retained_view_entity)?;
+        Some((*id, map))
+    });
+    let maps: Vec<(ViewId, &ShadowView)> = maps.collect();
+    if maps.is_empty() {
         return;
     }
     let Some(ready) = drawing.passes.get(Key::Shadow) else {
         return;
     };
-    record(&drawing.throng, &mut context, |crowd, encoder| {
+    record(&drawing.throng, context, |crowd, encoder| {
         let frame = crowd.resume_frame()?;
-        drawn.iter().try_for_each(|(id, map)| {
+        maps.iter().try_for_each(|(id, map)| {
             let desc = wgpu::RenderPassDescriptor {
                 label: Some("throng shadow"),
                 depth_stencil_attachment: Some(map.depth_attachment.get_attachment(StoreOp::Store)),
@@ -107,6 +114,16 @@ pub(super) fn shadows(
             frame.draw(encoder, *id, ready.pass, &desc)
         })
     });
+}
+
+/// Draws the people who cast shadows into the map of a lamp, which all cameras share.
+pub(super) fn lamps(
+    view: ViewQuery<(&ShadowView, &ExtractedView)>,
+    mut drawing: Drawing,
+    mut context: RenderContext,
+) {
+    let (map, view) = view.into_inner();
+    cast(&mut drawing, &mut context, [(map, view)]);
 }
 
 /// Draws the people into the picture, after Bevy's opaque meshes.

@@ -43,8 +43,11 @@ pub(crate) fn build(render_app: &mut SubApp) {
                 draw::prepass
                     .in_set(Core3dSystems::Prepass)
                     .before(early_prepass),
-                draw::shadows
+                draw::suns
                     .after(per_view_shadow_pass::<EARLY_SHADOW_PASS>)
+                    .before(main_opaque_pass_3d),
+                draw::lamps
+                    .after(shared_shadow_pass::<EARLY_SHADOW_PASS>)
                     .before(main_opaque_pass_3d),
                 draw::main
                     .in_set(Core3dSystems::MainPass)
@@ -52,7 +55,6 @@ pub(crate) fn build(render_app: &mut SubApp) {
                     .before(main_transparent_pass_3d),
             ),
         );
-    let _ = shared_shadow_pass::<EARLY_SHADOW_PASS>;
 }
 
 /// Makes the changes that must not come between a picture and its draws.

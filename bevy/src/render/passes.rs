@@ -107,6 +107,7 @@ fn of(
         reversed_z: true,
         ..PassDesc::default()
     };
+    let device = crowd.gpu().device().clone();
     let simple = |pass| {
         Ok(Some(Ready {
             pass,
@@ -114,13 +115,18 @@ fn of(
         }))
     };
     match key {
-        Key::Shadow => simple(crowd.create_pass(&PassDesc {
-            kind: PassKind::Shadow,
-            // Bevy biases where it samples.
-            depth_bias_constant: Some(0.0),
-            depth_bias_slope: Some(0.0),
-            ..common
-        })?),
+        Key::Shadow => simple(
+            crowd.create_pass(&PassDesc {
+                kind: PassKind::Shadow,
+                // Bevy biases where it samples.
+                depth_bias_constant: Some(0.0),
+                depth_bias_slope: Some(0.0),
+                depth_clamp: device
+                    .features()
+                    .contains(wgpu::Features::DEPTH_CLIP_CONTROL),
+                ..common
+            })?,
+        ),
         Key::Prepass {
             moves: false,
             samples,
@@ -134,6 +140,8 @@ fn of(
             samples,
         } => simple(crowd.create_pass(&PassDesc {
             kind: PassKind::Motion,
+            // Bevy has them in texture coordinates.
+            motion_scale: [0.5; 2],
             color_formats: &[Some(TextureFormat::Rg16Float)],
             sample_count: samples,
             ..common

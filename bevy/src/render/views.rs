@@ -3,19 +3,25 @@
 use super::Main;
 use crate::state::Throng;
 use crate::sync::{SHADOW_SHIFT, layers};
+use bevy::camera::primitives::{CUBE_MAP_FACES, CubeMapFace};
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{Camera, Camera3d};
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
 use bevy::diagnostic::FrameCount;
 use bevy::ecs::prelude::*;
-use bevy::light::{Cascades, DirectionalLight};
+use bevy::ecs::system::SystemParam;
+use bevy::light::{
+    Cascades, DirectionalLight, DirectionalLightShadowMap, PointLight, PointLightShadowMap,
+    SpotLight, spot_light_clip_from_view, spot_light_world_from_view,
+};
 use bevy::math::{Mat4, URect, UVec2};
 use bevy::platform::collections::HashMap;
 use bevy::render::camera::TemporalJitter;
 use bevy::render::sync_world::MainEntity;
 use bevy::render::view::RetainedViewEntity;
 use bevy::time::{Fixed, Time};
-use bevy::transform::components::GlobalTransform;
+use bevy::transform::components::{GlobalTransform, Transform};
+use core::f32::consts::FRAC_PI_2;
 use throng::ash::vk;
 use throng::glam::{Vec2, Vec3};
 use throng::{Culling, Receivers, View, ViewId};
@@ -52,10 +58,85 @@ type Suns<'w, 's> = Query<
     ),
 >;
 
+/// The lights whose shadow maps all cameras share.
+#[derive(SystemParam)]
+pub(super) struct Lamps<'w, 's> {
+    points: Query<
+        'w,
+        's,
+        (
+            Entity,
+            &'static PointLight,
+            &'static GlobalTransform,
+            Option<&'static RenderLayers>,
+        ),
+    >,
+    spots: Query<
+        'w,
+        's,
+        (
+            Entity,
+            &'static SpotLight,
+            &'static GlobalTransform,
+            Option<&'static RenderLayers>,
+        ),
+    >,
+    point_map: Res<'w, PointLightShadowMap>,
+    spot_map: Res<'w, DirectionalLightShadowMap>,
+}
+
+impl Lamps<'_, '_> {
+    /// Their views, as Bevy makes them.
+    fn views(&self) -> impl Iterator<Item = (RetainedViewEntity, View)> {
+        let points = self
+            .points
+            .iter()
+            .filter(|(_, light, ..)| light.shadow_maps_enabled);
+        let edge = self.point_map.size;
+        let points = points.flat_map(move |(entity, light, place, own)| {
+            let near = light.shadow_map_near_z;
+            let at = place.translation();
+            let projection = Mat4::perspective_infinite_reverse_rh(FRAC_PI_2, 1.0, near);
+            (0..)
+                .zip(CUBE_MAP_FACES)
+                .map(move |(face, CubeMapFace { target, up })| {
+                    let turned = Transform::from_translation(at).looking_to(target, up);
+                    let clip = projection * turned.to_matrix().inverse();
+                    let key = RetainedViewEntity::new(entity.into(), None, face);
+                    (key, lamp(clip, at, edge, own))
+                })
+        });
+        let spots = self
+            .spots
+            .iter()
+            .filter(|(_, light, ..)| light.shadow_maps_enabled);
+        let spots = spots.map(|(entity, light, place, own)| {
+            let world_from_view = Mat4::from(spot_light_world_from_view(place));
+            let (angle, near) = (light.outer_angle, light.shadow_map_near_z);
+            let clip = spot_light_clip_from_view(angle, near) * world_from_view.inverse();
+            let key = RetainedViewEntity::new(entity.into(), None, 0);
+            (
+                key,
+                lamp(clip, place.translation(), self.spot_map.size, own),
+            )
+        });
+        points.chain(spots)
+    }
+}
+
+fn lamp(clip: Mat4, at: bevy::math::Vec3, edge: usize, own: Option<&RenderLayers>) -> View {
+    let rect = URect::from_corners(UVec2::ZERO, UVec2::splat(edge as u32));
+    View {
+        mask: layers(own) << SHADOW_SHIFT,
+        flip_y: true,
+        ..View::shadow_of(matrix(clip), vector(at), viewport(rect))
+    }
+}
+
 /// Prepares the picture: poses and lists of all views.
 pub(super) fn prepare(
     cameras: Main<Cameras>,
-    suns: Main<Suns>,
+    (suns, lamps): (Main<Suns>, Main<Lamps>),
     (fixed, count): (Main<Res<Time<Fixed>>>, Main<Res<FrameCount>>),
     throng: Res<Throng>,
     mut prepared: ResMut<Prepared>,
@@ -124,6 +205,10 @@ pub(super) fn prepare(
                 });
             }
         }
+    }
+    for (key, view) in lamps.views() {
+        keys.push(key);
+        views.push(view);
     }
     let most = throng::Crowd::MAX_VIEWS as usize;
     if views.len() > most {

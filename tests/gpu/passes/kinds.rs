@@ -6,7 +6,7 @@ use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{each, reversed};
 use throng::ash::vk;
 use throng::glam::Vec2;
-use throng::{Eye, PassKind, View};
+use throng::{Culling, Eye, PassKind, View};
 
 /// True for each texel whose depth is not the clear value.
 fn drawn(picture: &Picture, clear: f32) -> Vec<bool> {
@@ -65,6 +65,58 @@ fn passes_of_every_kind_write_the_same_depths() {
             // It writes no colour.
             let first = by_depth.color.first_chunk::<4>().unwrap();
             assert!(by_depth.color.chunks_exact(4).all(|texel| texel == first));
+        }
+        troupe.destroy(setup);
+    });
+}
+
+/// In front of a near plane and beyond a far plane, people are drawn at the depth of the planes.
+#[test]
+fn depth_is_clamped_instead_of_clipped() {
+    each(|setup| {
+        let mut troupe = Troupe::new(setup, vk::Format::R8G8B8A8_SRGB, false);
+        let whole = troupe.pass(PassKind::Depth, |_| {});
+        let clamped = troupe.pass(PassKind::Depth, |desc| desc.depth_clamp = true);
+        let view = camera();
+        for (number, way) in WAYS.into_iter().enumerate() {
+            troupe.show(number);
+            let full = troupe.draw(setup, view, &NORMAL_Z, &[whole]);
+            let is_drawn = drawn(&full, 1.0);
+            let depths = full.depth.iter().filter(|depth| **depth != 1.0);
+            let [nearest, farthest] =
+                [f32::min, f32::max].map(|of| depths.clone().copied().reduce(of).unwrap());
+            // The planes are moved to a quarter and three quarters of the people's depth.
+            let at = |part: f32| nearest + (farthest - nearest) * part;
+            let (near, far) = (at(0.25), at(0.75));
+            let stretch = 1.0 / (far - near);
+            let mut cut = view;
+            let clip = &mut cut.eye.clip_from_world;
+            let w = clip.row(3);
+            let z = (clip.row(2) - near * w) * stretch;
+            for (column, z) in z.to_array().into_iter().enumerate() {
+                clip.col_mut(column).z = z;
+            }
+            cut.culling = Culling::Sides;
+            let clipped = troupe.draw(setup, cut, &NORMAL_Z, &[whole]);
+            let clamped = troupe.draw(setup, cut, &NORMAL_Z, &[clamped]);
+            let count = |of: &[bool]| of.iter().filter(|drawn| **drawn).count();
+            let fewer = count(&drawn(&clipped, 1.0));
+            let all = count(&is_drawn);
+            assert!(fewer + 100 < all, "{way:?}: {fewer} of {all} are left");
+            for (at, full) in full
+                .depth
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| is_drawn[*at])
+            {
+                let wanted = ((full - near) * stretch).clamp(0.0, 1.0);
+                // A triangle's depth is computed with 24 bits, once for each picture.
+                let found = clamped.depth[at];
+                assert!(
+                    (found - wanted).abs() < 1e-3,
+                    "{way:?}: {found} instead of {wanted}"
+                );
+            }
         }
         troupe.destroy(setup);
     });
