@@ -161,9 +161,9 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
-/// Those of the files that are read. Bevy's own loader has `gltf` and `glb`, too: the type of the
-/// handle decides.
-const EXTENSIONS: [&str; 7] = ["throng", "glb", "gltf", "vrm", "fbx", "ezm", "wglmodel"];
+/// Those of files that Bevy itself does not read. glTF files are loaded by the type of the handle,
+/// so that scenes and other parts of them stay Bevy's.
+const EXTENSIONS: [&str; 5] = ["throng", "vrm", "fbx", "ezm", "wglmodel"];
 
 /// Makes levels of detail where the file has none.
 #[cfg(feature = "lod")]

@@ -116,6 +116,10 @@ pub enum ThrongSystems {
 
 impl Plugin for ThrongPlugin {
     fn build(&self, app: &mut App) {
+        if app.world().contains_resource::<Throng>() {
+            log::warn!("ThrongPlugin was added twice; the first one counts");
+            return;
+        }
         if app.is_plugin_added::<bevy::render::RenderPlugin>() {
             log::error!("ThrongPlugin must be added before Bevy's RenderPlugin (DefaultPlugins)");
         }
@@ -159,16 +163,21 @@ impl Plugin for ThrongPlugin {
         );
     }
 
+    /// A second one does nothing.
+    fn is_unique(&self) -> bool {
+        false
+    }
+
     /// Bevy's own plugins are there now.
     fn finish(&self, app: &mut App) {
-        app.init_asset::<CharacterAsset>()
-            .init_asset_loader::<asset::CharacterLoader>();
-        #[cfg(feature = "gizmos")]
-        gizmos::build(app);
         let throng = app.world().resource::<Throng>().clone();
         let Some(Opened(device)) = app.world_mut().remove_resource::<Opened>() else {
             return;
         };
+        app.init_asset::<CharacterAsset>()
+            .init_asset_loader::<asset::CharacterLoader>();
+        #[cfg(feature = "gizmos")]
+        gizmos::build(app);
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             log::error!("throng needs Bevy's RenderPlugin");
             return;

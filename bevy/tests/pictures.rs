@@ -70,7 +70,10 @@ fn cameras_of_all_kinds_show_people() {
         support::save(&format!("camera{kind}.png"), shown.last().unwrap());
         messages::expect_none();
     }
-    for picture in &shown[1..] {
-        println!("{}", different(&shown[0], picture, 24));
+    // Without samples, only rounding differs; with four, edges do.
+    for (kind, picture) in shown.iter().enumerate() {
+        let allowed = if kind == 2 || kind == 5 { 900 } else { 8 };
+        let differ = different(&shown[0], picture, 24);
+        assert!(differ <= allowed, "camera {kind}: {differ} pixels differ");
     }
 }

@@ -9,7 +9,8 @@ use bevy::render::RenderPlugin;
 use bevy::render::gpu_readback::{Readback, ReadbackComplete};
 use bevy::render::render_resource::{TextureFormat, TextureUsages};
 use bevy::time::TimeUpdateStrategy;
-use bevy_throng::{Character3d, CharacterAsset, Plays, ThrongPlugin};
+use bevy_throng::{Character3d, CharacterAsset, Instance, Play, Plays, ThrongPlugin, TimeScale};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) const SIZE: UVec2 = UVec2::new(256, 192);
@@ -20,6 +21,10 @@ pub(crate) fn app() -> App {
 }
 
 pub(crate) fn with_plugin(plugin: ThrongPlugin) -> App {
+    with(plugin, "assets".into())
+}
+
+fn with(plugin: ThrongPlugin, assets: PathBuf) -> App {
     messages::catch();
     let mut app = App::new();
     app.add_plugins((
@@ -31,6 +36,10 @@ pub(crate) fn with_plugin(plugin: ThrongPlugin) -> App {
             .set(WindowPlugin {
                 primary_window: None,
                 exit_condition: bevy::window::ExitCondition::DontExit,
+                ..default()
+            })
+            .set(AssetPlugin {
+                file_path: assets.display().to_string(),
                 ..default()
             })
             .set(RenderPlugin {
@@ -113,18 +122,36 @@ pub(crate) fn mannequin(app: &mut App) -> Character3d {
     Character3d(assets.add(CharacterAsset::new(character)))
 }
 
+/// Somebody who stands still in a pose of a clip.
 pub(crate) fn person(
     app: &mut App,
     character: &Character3d,
     clip: &'static str,
     at: Vec3,
 ) -> Entity {
-    let parts = (
-        character.clone(),
-        Plays::new(clip),
-        Transform::from_translation(at),
-    );
+    let plays = Plays::new(Play::new(clip).offset_s(0.3));
+    let place = Transform::from_translation(at);
+    let parts = (character.clone(), plays, TimeScale(0.0), place);
     app.world_mut().spawn(parts).id()
+}
+
+/// The id of somebody's instance.
+pub(crate) fn id(app: &App, entity: Entity) -> throng::InstanceId {
+    app.world().get::<Instance>(entity).unwrap().id()
+}
+
+/// A file of the shared models, or `None` where there are none.
+pub(crate) fn model(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("THRONG_ASSETS");
+    if folder.is_none() {
+        println!("THRONG_ASSETS is not set: {name} is not tested");
+    }
+    folder.map(|folder| PathBuf::from(folder).join(name))
+}
+
+/// An app whose assets lie in a folder.
+pub(crate) fn with_assets(folder: impl Into<PathBuf>) -> App {
+    with(ThrongPlugin::default(), folder.into())
 }
 
 pub(crate) fn run(app: &mut App, updates: usize) {

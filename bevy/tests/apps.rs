@@ -1,0 +1,63 @@
+//! Apps: two in a process, the plugin twice, without pipelined rendering, and lost devices.
+
+use crate::support::{self, camera, mannequin, messages, person, picture, run};
+use bevy::prelude::*;
+use bevy_throng::{Throng, ThrongPlugin};
+
+#[test]
+fn two_apps_and_two_plugins_are_fine() {
+    let mut apps: Vec<_> = (0..2).map(|_| support::app()).collect();
+    for app in &mut apps {
+        camera(app, Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 1.0, 0.0));
+        let character = mannequin(app);
+        person(app, &character, "Walk", Vec3::ZERO);
+    }
+    for _ in 0..6 {
+        apps.iter_mut().for_each(App::update);
+    }
+    let mut pictures = apps.iter_mut().map(|app| picture(app, 4));
+    assert_eq!(pictures.next(), pictures.next());
+    messages::expect_none();
+    let mut app = App::new();
+    app.add_plugins((ThrongPlugin::default(), ThrongPlugin::default()));
+    let said = messages::take();
+    assert!(said.iter().any(|text| text.contains("twice")), "{said:?}");
+}
+
+#[test]
+fn spawns_and_despawns_by_the_thousand_leave_nothing() {
+    let mut app = support::app();
+    camera(&mut app, Vec3::new(0.0, 4.0, 20.0), Vec3::ZERO);
+    let character = mannequin(&mut app);
+    let throng = app.world().resource::<Throng>().clone();
+    for round in 0..4 {
+        let people: Vec<_> = (0..1500)
+            .map(|i| {
+                let at = Vec3::new((i % 50) as f32, 0.0, -((i / 50) as f32));
+                person(&mut app, &character, "Walk", at)
+            })
+            .collect();
+        run(&mut app, 6);
+        assert_eq!(throng.lock().instances().len(), 1500, "round {round}");
+        for person in people {
+            app.world_mut().despawn(person);
+        }
+        run(&mut app, 2);
+        assert_eq!(throng.lock().instances().len(), 0);
+    }
+    messages::expect_none();
+}
+
+#[test]
+fn a_device_that_is_lost_ends_in_errors_not_in_panics() {
+    let mut app = support::app();
+    let character = mannequin(&mut app);
+    person(&mut app, &character, "Walk", Vec3::ZERO);
+    run(&mut app, 6);
+    let throng = app.world().resource::<Throng>().clone();
+    throng.lock().gpu().device().destroy();
+    let mut lock = throng.lock();
+    assert!(lock.begin_frame(1e3).is_err() || lock.wait_for_frame().is_err());
+    drop(lock);
+    messages::take();
+}

@@ -1,0 +1,135 @@
+//! Characters as assets: formats, errors, dependencies and reloads.
+
+use crate::support::{self, messages, model, run};
+use bevy::asset::LoadState;
+use bevy::prelude::*;
+use bevy_throng::{Character3d, CharacterAsset, Instance, Plays, Throng};
+use std::path::PathBuf;
+
+fn load(app: &mut App, path: &str) -> (Handle<CharacterAsset>, LoadState) {
+    let server = app.world().resource::<AssetServer>().clone();
+    let handle = server.load(path.to_owned());
+    for _ in 0..500 {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        match server.load_state(&handle) {
+            LoadState::Loading | LoadState::NotLoaded => {}
+            state => return (handle, state),
+        }
+    }
+    panic!("{path} is never loaded");
+}
+
+/// An empty folder of this test.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("bevy_throng-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn files_and_what_they_refer_to_are_loaded() {
+    let Some(folder) = model("") else { return };
+    let mut app = support::with_assets(&folder);
+    for name in [
+        "CesiumMan.glb",
+        "Fox.glb",
+        "SimpleSkin.gltf",
+        "AnimatedMorphCube/AnimatedMorphCube.gltf",
+    ] {
+        if !folder.join(name).exists() {
+            continue;
+        }
+        let (handle, state) = load(&mut app, name);
+        assert!(state.is_loaded(), "{name}: {state:?}");
+        let assets = app.world().resource::<Assets<CharacterAsset>>();
+        let asset = assets.get(&handle).unwrap();
+        assert!(!asset.character().clips().is_empty(), "{name}");
+    }
+    messages::expect_none();
+}
+
+#[test]
+fn faults_of_files_are_bevys_errors() {
+    let folder = folder("faults");
+    std::fs::write(folder.join("empty.glb"), b"").unwrap();
+    std::fs::write(folder.join("cut.throng"), b"throng").unwrap();
+    let gltf = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
+        "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,1]}],
+        "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"uri":"gone.bin","byteLength":36}]}"#;
+    std::fs::write(folder.join("gone.gltf"), gltf).unwrap();
+    let out = gltf.replace("gone.bin", "../gone.bin");
+    std::fs::write(folder.join("out.gltf"), out).unwrap();
+    let mut app = support::with_assets(&folder);
+    for (name, says) in [
+        ("empty.glb", "empty.glb"),
+        ("cut.throng", "cut.throng"),
+        ("gone.gltf", "gone.bin"),
+        ("out.gltf", "../gone.bin"),
+        ("none.glb", "none.glb"),
+    ] {
+        let (_, state) = load(&mut app, name);
+        let LoadState::Failed(why) = &state else {
+            panic!("{name}: {state:?}")
+        };
+        let why = why.to_string();
+        assert!(why.contains(says), "{name}: {why}");
+    }
+    let said = messages::take();
+    assert!(
+        said.iter().all(|text| text.contains("bevy_asset")),
+        "{said:?}"
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_reload_replaces_the_character_in_place() {
+    let folder = folder("reload");
+    let whole = throng::builtin::mannequin().unwrap().character;
+    std::fs::write(folder.join("person.throng"), whole.to_bytes()).unwrap();
+    let mut app = support::with_assets(&folder);
+    let (handle, state) = load(&mut app, "person.throng");
+    assert!(state.is_loaded(), "{state:?}");
+    let parts = (Character3d(handle.clone()), Plays::new("Walk"));
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 4);
+    let before = app.world().get::<Instance>(person).copied().unwrap();
+    let levels = |app: &App| {
+        let lock = app.world().resource::<Throng>().clone();
+        let lock = lock.lock();
+        let character = lock.character(&handle).unwrap();
+        throng::Crowd::character(&lock, character)
+            .unwrap()
+            .levels()
+            .len()
+    };
+    assert!(levels(&app) > 1);
+    std::fs::write(
+        folder.join("person.throng"),
+        whole.without_levels().to_bytes(),
+    )
+    .unwrap();
+    app.world()
+        .resource::<AssetServer>()
+        .reload("person.throng");
+    for _ in 0..300 {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        if levels(&app) == 0 {
+            break;
+        }
+    }
+    assert_eq!(levels(&app), 0);
+    assert_eq!(app.world().get::<Instance>(person), Some(&before));
+    // The last handle is gone: so is the character, once nobody has it.
+    app.world_mut().despawn(person);
+    drop(handle);
+    run(&mut app, 6);
+    let throng = app.world().resource::<Throng>().clone();
+    assert_eq!(throng.lock().characters().count(), 0);
+    messages::expect_none();
+    std::fs::remove_dir_all(folder).unwrap();
+}

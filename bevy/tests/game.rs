@@ -1,0 +1,355 @@
+//! The game: steps, events, state machines, root motion, attachments and picking.
+
+use crate::support::{self, camera, id, mannequin, messages, run};
+use bevy::camera::primitives::Aabb;
+use bevy::camera::visibility::RenderLayers;
+use bevy::prelude::*;
+use bevy_throng::{
+    AttachedTo, CharacterEvent, Follows, HiddenParts, Instance, Parameters, Play, Plays,
+    RootMotion, Throng, TimeScale, Tint, UserData,
+};
+
+fn spawn(app: &mut App, parts: impl Bundle) -> Entity {
+    let character = mannequin(app);
+    app.world_mut().spawn((character, parts)).id()
+}
+
+#[test]
+fn events_reach_readers_and_observers() {
+    #[derive(Resource, Default)]
+    struct Seen(Vec<String>);
+
+    let mut app = support::app();
+    app.init_resource::<Seen>();
+    let dancer = spawn(&mut app, Plays::new(Play::new("Wave").once()));
+    let observe = |event: On<CharacterEvent>, mut seen: ResMut<Seen>| {
+        seen.0
+            .push(format!("{} {}", event.name, event.is_finished()));
+    };
+    app.world_mut().entity_mut(dancer).observe(observe);
+    let mut read = Vec::new();
+    for _ in 0..600 {
+        app.update();
+        let events = app.world().resource::<Messages<CharacterEvent>>();
+        let mut cursor = events.get_cursor();
+        let now = cursor.read(events).filter(|event| event.entity == dancer);
+        read.extend(now.map(|event| event.time_s));
+        if !read.is_empty() {
+            break;
+        }
+    }
+    assert!(!read.is_empty(), "the clip never ended");
+    assert_eq!(app.world().resource::<Seen>().0, ["Wave true"]);
+    messages::expect_none();
+}
+
+#[test]
+fn components_change_their_instance() {
+    let mut app = support::app();
+    let parts = (
+        Plays::new("Walk"),
+        Tint(Color::linear_rgb(0.5, 0.25, 1.0)),
+        UserData(7),
+        Transform::from_xyz(3.0, 0.0, -2.0),
+        RenderLayers::layer(2),
+    );
+    let person = spawn(&mut app, parts);
+    run(&mut app, 4);
+    assert!(app.world().get::<Aabb>(person).is_some());
+    let throng = app.world().resource::<Throng>().clone();
+    {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(lock.entity(it.id()), Some(person));
+        assert_eq!(it.tint(), [0.5, 0.25, 1.0, 1.0]);
+        assert_eq!(it.user_data(), 7);
+        assert_eq!(it.transform().translation.to_array(), [3.0, 0.0, -2.0]);
+        assert_eq!(it.view_mask(), 4 | 4 << 16);
+        assert!(it.is_visible());
+        assert_eq!(it.playing().count(), 1);
+    }
+    let part = {
+        let lock = throng.lock();
+        let character = lock.characters().next().unwrap();
+        let character = throng::Crowd::character(&lock, character).unwrap();
+        let name = character.parts().next().unwrap().1.to_owned();
+        name
+    };
+    app.world_mut().entity_mut(person).insert((
+        Plays::new(Play::new("Run").fade_s(0.0)).with(Play::new("Wave").layer(1)),
+        Tint(Color::WHITE),
+        Visibility::Hidden,
+        HiddenParts(vec![part.clone().into()]),
+        bevy::light::NotShadowCaster,
+        RenderLayers::layer(0),
+        TimeScale(2.0),
+        Transform::from_xyz(0.0, 1.0, 0.0),
+    ));
+    run(&mut app, 3);
+    {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(it.tint(), [1.0; 4]);
+        assert_eq!(it.transform().translation.to_array(), [0.0, 1.0, 0.0]);
+        assert!(!it.is_visible());
+        assert_eq!(it.view_mask(), 1);
+        assert!(!it.is_part_visible(&*part).unwrap());
+        assert_eq!(it.playing().count(), 2);
+    }
+    // A layer without a play fades out.
+    app.world_mut()
+        .entity_mut(person)
+        .insert(Plays::new("Idle"));
+    run(&mut app, 30);
+    {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert!(it.playing().all(|playing| playing.layer == 0));
+    }
+    app.world_mut().despawn(person);
+    run(&mut app, 2);
+    assert_eq!(throng.lock().instances().len(), 0);
+    messages::expect_none();
+}
+
+#[test]
+fn what_did_not_change_is_not_touched() {
+    let mut app = support::app();
+    let person = spawn(&mut app, Plays::new("Walk"));
+    run(&mut app, 4);
+    let throng = app.world().resource::<Throng>().clone();
+    // Set behind Bevy's back: nothing puts it back.
+    let there = throng::glam::Affine3A::from_translation([5.0, 0.0, 0.0].into());
+    let instance = id(&app, person);
+    throng
+        .lock()
+        .instance_mut(instance)
+        .unwrap()
+        .set_transform(&there)
+        .unwrap();
+    run(&mut app, 5);
+    let at = throng.lock().instance(instance).unwrap().transform();
+    assert_eq!(at.translation.x, 5.0);
+    let played = throng
+        .lock()
+        .instance(instance)
+        .unwrap()
+        .playing()
+        .next()
+        .unwrap();
+    assert!(played.time_s > 0.05, "{played:?} began again");
+    messages::expect_none();
+}
+
+#[test]
+fn root_motion_moves_transforms() {
+    let mut app = support::app();
+    let walker = spawn(&mut app, (Plays::new("Walk"), RootMotion));
+    run(&mut app, 80);
+    let at = app.world().get::<Transform>(walker).unwrap().translation;
+    let throng = app.world().resource::<Throng>().clone();
+    let lock = throng.lock();
+    let there = lock.instance(id(&app, walker)).unwrap().transform();
+    assert_eq!(at.to_array(), there.translation.to_array());
+    let clip = throng::builtin::mannequin().unwrap().character;
+    let walk = clip.clip("Walk").unwrap();
+    if clip.root_motion(walk).is_some() {
+        assert!(at.length() > 0.1, "{at}");
+    }
+    drop(lock);
+    messages::expect_none();
+}
+
+#[test]
+fn entities_and_characters_follow_joints() {
+    let mut app = support::app();
+    let carrier = spawn(
+        &mut app,
+        (Plays::new("Walk"), Transform::from_xyz(2.0, 0.0, 0.0)),
+    );
+    let throng = app.world().resource::<Throng>().clone();
+    run(&mut app, 4);
+    let joint = {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, carrier)).unwrap();
+        let character = throng::Crowd::character(&lock, it.character()).unwrap();
+        character
+            .skeleton()
+            .joints()
+            .last()
+            .unwrap()
+            .name
+            .to_string()
+    };
+    let light = app
+        .world_mut()
+        .spawn((PointLight::default(), Follows::new(carrier, joint.clone())));
+    let light = light.id();
+    let rider = spawn(&mut app, AttachedTo::new(carrier, joint.clone()));
+    run(&mut app, 4);
+    let (wanted, ridden) = {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, carrier)).unwrap();
+        let rider = lock.instance(id(&app, rider)).unwrap();
+        let wanted = it
+            .joint_transform(&*joint, lock.time_s())
+            .unwrap()
+            .translation;
+        (wanted.to_array(), rider.transform().translation.to_array())
+    };
+    let at = app
+        .world()
+        .get::<Transform>(light)
+        .unwrap()
+        .translation
+        .to_array();
+    assert_eq!(at, wanted);
+    for (a, b) in ridden.into_iter().zip(wanted) {
+        assert!((a - b).abs() < 1e-4, "{ridden:?} {wanted:?}");
+    }
+    // What carries them takes riders along.
+    app.world_mut().despawn(carrier);
+    run(&mut app, 2);
+    assert_eq!(throng.lock().instances().len(), 0);
+    messages::expect_none();
+}
+
+#[test]
+fn parameters_drive_state_machines() {
+    let text = r#"
+        [state_machine]
+        parameter = [{ name = "speed", kind = "float" }]
+
+        [[state_machine.layer]]
+        name = "body"
+        entry = "stand"
+        state = [
+            { name = "stand", motion.clip = "Idle" },
+            { name = "walk", motion.clip = "Walk" },
+        ]
+        transition = [{ from = "stand", to = "walk", when = ["speed > 0.1"], fade_s = 0.1 }]
+    "#;
+    let mut app = support::app();
+    let plain = throng::builtin::mannequin().unwrap().character;
+    let character = plain.with_animation_toml("test.toml", text).unwrap();
+    let mut assets = app
+        .world_mut()
+        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
+    let handle = assets.add(bevy_throng::CharacterAsset::new(character));
+    let parts = (
+        bevy_throng::Character3d(handle),
+        Parameters::new().with("speed", 0.0),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 5);
+    let throng = app.world().resource::<Throng>().clone();
+    let plays = |app: &App| {
+        let lock = throng.lock();
+        let it = lock.instance(id(app, person)).unwrap();
+        let playing = it.playing().last().unwrap();
+        assert!(playing.by_state_machine);
+        let character = throng::Crowd::character(&lock, it.character()).unwrap();
+        character.clips()[playing.clip.unwrap().index()]
+            .name()
+            .to_owned()
+    };
+    assert_eq!(plays(&app), "Idle");
+    app.world_mut()
+        .get_mut::<Parameters>(person)
+        .unwrap()
+        .set("speed", 2.0);
+    run(&mut app, 5);
+    assert_eq!(plays(&app), "Walk");
+    // An unknown parameter is reported, and nothing else happens.
+    messages::expect_none();
+    app.world_mut()
+        .get_mut::<Parameters>(person)
+        .unwrap()
+        .set("sped", 2.0);
+    run(&mut app, 3);
+    let said = messages::take();
+    assert!(said.iter().any(|text| text.contains("sped")), "{said:?}");
+}
+
+#[test]
+fn pointers_hit_people() {
+    use bevy::picking::backend::PointerHits;
+    use bevy::picking::backend::ray::{RayId, RayMap};
+    use bevy::picking::pointer::PointerId;
+
+    let mut app = support::app();
+    let camera = camera(&mut app, Vec3::new(0.0, 1.0, 5.0), Vec3::new(0.0, 1.0, 0.0));
+    let near = spawn(
+        &mut app,
+        (Plays::new("Idle"), Transform::from_xyz(0.0, 0.0, 1.0)),
+    );
+    let far = spawn(&mut app, Plays::new("Idle"));
+    app.world_mut().entity_mut(near).insert(Pickable {
+        should_block_lower: false,
+        is_hoverable: true,
+    });
+    run(&mut app, 4);
+    // The pointer of the test, instead of a mouse.
+    app.add_systems(
+        PreUpdate,
+        (move |mut rays: ResMut<RayMap>| {
+            let ray = Ray3d::new(Vec3::new(0.0, 1.0, 5.0), Dir3::NEG_Z);
+            rays.map.insert(RayId::new(camera, PointerId::Mouse), ray);
+        })
+        .after(bevy::picking::PickingSystems::ProcessInput)
+        .before(bevy::picking::PickingSystems::Backend),
+    );
+    run(&mut app, 2);
+    let hits = app.world().resource::<Messages<PointerHits>>();
+    let mut cursor = hits.get_cursor();
+    let picks: Vec<_> = cursor.read(hits).flat_map(|hits| &hits.picks).collect();
+    let at = picks
+        .iter()
+        .position(|(entity, _)| *entity == near)
+        .unwrap();
+    let (_, hit) = picks[at];
+    let position = hit.position.unwrap();
+    assert!((position.z - 1.0).abs() < 0.5, "{position}");
+    assert!((hit.depth - (5.0 - position.z)).abs() < 1e-3);
+    assert!(hit.extra_as::<bevy_throng::CharacterHit>().is_some());
+    assert!(
+        picks.iter().any(|(entity, _)| *entity == far),
+        "it does not block"
+    );
+    messages::expect_none();
+}
+
+#[test]
+fn instances_without_entities_are_drawn() {
+    let mut app = support::app();
+    camera(&mut app, Vec3::new(0.0, 2.0, 8.0), Vec3::new(0.0, 1.0, 0.0));
+    let character = mannequin(&mut app);
+    run(&mut app, 3);
+    let throng = app.world().resource::<Throng>().clone();
+    {
+        let mut lock = throng.lock();
+        let person = lock.character(&character.0).unwrap();
+        lock.reserve_instances(&character.0, 3000).unwrap();
+        for i in 0..3000 {
+            let at = [(i % 60) as f32 - 30.0, 0.0, -((i / 60) as f32)];
+            let world_from_model = throng::glam::Affine3A::from_translation(at.into());
+            let spawn = throng::Spawn {
+                world_from_model,
+                play: "Walk".into(),
+                ..Default::default()
+            };
+            lock.spawn(person, &spawn).unwrap();
+        }
+    }
+    run(&mut app, 6);
+    let shown = throng.lock().view_stats().first().map(|stats| stats.shown);
+    assert!(shown.is_some_and(|shown| shown > 500), "{shown:?}");
+    assert_eq!(
+        app.world_mut()
+            .query::<&Instance>()
+            .iter(app.world())
+            .count(),
+        0
+    );
+    messages::expect_none();
+}
