@@ -27,8 +27,9 @@ pub enum PassKind {
     /// Motion vectors since the view's last frame, into the first colour attachment.
     ///
     /// They are normalised device coordinates, now minus then (x and y in −1..1 over the viewport,
-    /// +y down), without the [jitter](crate::Eye::jitter). The views need a
-    /// [history](crate::View::history). Blended materials are left out.
+    /// +y down), without the [jitter](crate::Eye::jitter), times
+    /// [`PassDesc::motion_scale`]. The views need a [history](crate::View::history). Blended
+    /// materials are left out.
     Motion,
 }
 
@@ -189,6 +190,11 @@ pub struct PassDesc<'a> {
     ///
     /// With `None`, it is 1.5 in a [`PassKind::Shadow`] pass, and 0 in others.
     pub depth_bias_slope: Option<f32>,
+    /// The factors of x and y of the motion vectors, in a [`PassKind::Motion`] pass.
+    ///
+    /// They are `[1.0, 1.0]` by default. `[0.5, 0.5]` gives texture coordinates. Negative factors
+    /// give then minus now.
+    pub motion_scale: [f32; 2],
     /// True if the built-in shading samples the crowd's shadow map.
     ///
     /// See [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
@@ -212,6 +218,7 @@ impl Default for PassDesc<'_> {
             after_prepass: None,
             depth_bias_constant: None,
             depth_bias_slope: None,
+            motion_scale: [1.0; 2],
             shadow_map: false,
             material: None,
         }
@@ -297,6 +304,8 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     ] {
         expect(what, part.is_none_or(f32::is_finite), "must be finite")?;
     }
+    let fits = desc.motion_scale.into_iter().all(f32::is_finite);
+    expect("PassDesc::motion_scale", fits, "must be finite")?;
     if colorful && desc.color_formats.len() > 1 {
         let needed = Features::INDEPENDENT_BLEND;
         device.expect_enabled("PassDesc::color_formats", needed)?;

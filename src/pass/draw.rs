@@ -81,6 +81,7 @@ impl DrawPass {
                 reversed_z: desc.reversed_z,
                 after_prepass: desc.after_prepass,
                 depth_bias: bias(desc),
+                motion_scale: desc.motion_scale,
             },
             layout: layout.keep(),
             shadow_map,

@@ -43,6 +43,7 @@ pub(crate) struct Target {
     pub(crate) after_prepass: Option<vk::CompareOp>,
     /// The constant part and the slope factor.
     pub(crate) depth_bias: [f32; 2],
+    pub(crate) motion_scale: [f32; 2],
 }
 
 impl Variant {
@@ -236,6 +237,13 @@ const VERTEX_CONSTANTS: [vk::SpecializationMapEntry; 1] = [constant(0, 0)];
 /// number leaves the small ones to shaders of engines.
 const FRAGMENT_CONSTANTS: [vk::SpecializationMapEntry; 1] =
     [constant(MaterialDesc::SURFACE_CONSTANT, 1)];
+/// The same in motion passes, with those of `shaders/include/motion.glsl`: the scale. Shaders of
+/// engines, which other passes may have, can use these numbers.
+const MOTION_CONSTANTS: [vk::SpecializationMapEntry; 3] = [
+    FRAGMENT_CONSTANTS[0],
+    constant(MaterialDesc::SURFACE_CONSTANT + 1, 2),
+    constant(MaterialDesc::SURFACE_CONSTANT + 2, 3),
+];
 
 /// Constant `id` is this word of the data.
 const fn constant(id: u32, word: u32) -> vk::SpecializationMapEntry {
@@ -274,12 +282,20 @@ pub(super) fn graphics_pipelines(
     }
     let constants: Vec<_> = requests
         .iter()
-        .map(|request| [request.variant.vertex, request.variant.surface])
+        .map(|request| {
+            let [x, y] = request.target.motion_scale.map(f32::to_bits);
+            [request.variant.vertex, request.variant.surface, x, y]
+        })
         .collect();
     let constants: Vec<_> = constants
         .iter()
-        .map(|constants| {
-            [&VERTEX_CONSTANTS[..], &FRAGMENT_CONSTANTS[..]].map(|entries| {
+        .zip(requests)
+        .map(|(constants, request)| {
+            let fragment = match request.target.kind {
+                PassKind::Motion => &MOTION_CONSTANTS[..],
+                _ => &FRAGMENT_CONSTANTS,
+            };
+            [&VERTEX_CONSTANTS[..], fragment].map(|entries| {
                 vk::SpecializationInfo::default()
                     .map_entries(entries)
                     .data(bytemuck::cast_slice(constants))

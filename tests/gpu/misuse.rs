@@ -219,6 +219,8 @@ fn passes_that_make_no_sense_are_refused() {
         kind = PassKind::Shadow => Argument("PassDesc::color_formats");
         samples = vk::SampleCountFlags::from_raw(0) => Argument("PassDesc::samples");
         samples = vk::SampleCountFlags::from_raw(3) => Argument("PassDesc::samples");
+        motion_scale = [f32::NAN, 1.0] => Argument("PassDesc::motion_scale");
+        motion_scale = [1.0, f32::INFINITY] => Argument("PassDesc::motion_scale");
     };
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);

@@ -61,6 +61,11 @@ pub struct PassDesc<'a> {
     ///
     /// See [`throng::PassDesc::depth_bias_slope`].
     pub depth_bias_slope: Option<f32>,
+    /// The factors of x and y of the motion vectors, in a pass of kind [`PassKind::Motion`].
+    ///
+    /// They are `[1.0, 1.0]` by default, for normalised device coordinates with +y down.
+    /// `[0.5, 0.5]` gives texture coordinates. See [`throng::PassDesc::motion_scale`].
+    pub motion_scale: [f32; 2],
     /// True if the shading samples the map of
     /// [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
@@ -80,6 +85,7 @@ impl Default for PassDesc<'_> {
             after_prepass: None,
             depth_bias_constant: None,
             depth_bias_slope: None,
+            motion_scale: [1.0; 2],
             shadow_map: false,
             material: None,
         }
@@ -109,6 +115,7 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDes
         after_prepass: desc.after_prepass.map(compare_op),
         depth_bias_constant: desc.depth_bias_constant,
         depth_bias_slope: desc.depth_bias_slope,
+        motion_scale: desc.motion_scale,
         shadow_map: desc.shadow_map,
         ..throng::PassDesc::default()
     })

@@ -5,5 +5,6 @@ mod events;
 mod growth;
 mod moments;
 mod refusals;
+mod scale;
 mod shared;
 pub(crate) mod stage;

@@ -104,7 +104,8 @@ pub(crate) struct World {
     pub(crate) actors: Vec<Actor>,
     frames_in_flight: FramesInFlight,
     targets: Vec<Target>,
-    pass: PassId,
+    /// Of each target.
+    passes: [PassId; TARGETS],
     pasts: Vec<Option<Past>>,
     pub(super) keys: u64,
     pub(super) saved: Vec<Moment>,
@@ -141,13 +142,7 @@ impl World {
         };
         let target = |_| Target::new(&setup.context, &desc).unwrap();
         let targets: Vec<_> = (0..TARGETS).map(target).collect();
-        let pass = PassDesc {
-            kind: PassKind::Motion,
-            color_formats: vec![FORMAT],
-            depth_format: vk::Format::D32_SFLOAT,
-            ..PassDesc::default()
-        };
-        let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
+        let pass = create_pass(&mut crowd, [1.0; 2]);
         let mut add = |(raw, method): &(RawCharacter, SkinningMethod)| {
             let character = built(raw.clone()).character;
             let allocator = &mut setup.allocator();
@@ -160,7 +155,7 @@ impl World {
             actors: Vec::new(),
             frames_in_flight,
             targets,
-            pass,
+            passes: [pass; TARGETS],
             pasts: (0..capacity.histories).map(|_| None).collect(),
             keys: 0,
             saved: Vec::new(),
@@ -173,6 +168,11 @@ impl World {
     pub(crate) fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
         setup.destroy(self.crowd);
+    }
+
+    /// Scales the motion of the second view.
+    pub(crate) fn scale_second(&mut self, scale: [f32; 2]) {
+        self.passes[1] = create_pass(&mut self.crowd, scale);
     }
 
     /// Moves the crowd's origin.
@@ -400,9 +400,9 @@ impl World {
                 .begin_frame(allocator, frame_index, time_s)
                 .unwrap();
             let ids = frame.record_prepare(cmd, &views).unwrap();
-            for (view, target) in ids.iter().zip(&self.targets) {
+            for (view, (target, pass)) in ids.iter().zip(self.targets.iter().zip(self.passes)) {
                 target.begin(&device, cmd, &begin);
-                frame.record_draw(cmd, *view, self.pass).unwrap();
+                frame.record_draw(cmd, *view, pass).unwrap();
                 target.end(&device, cmd);
             }
         }
@@ -497,6 +497,17 @@ impl World {
         self.crowd.update(time_s).unwrap();
         unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) }.unwrap();
     }
+}
+
+fn create_pass(crowd: &mut Crowd, motion_scale: [f32; 2]) -> PassId {
+    let pass = PassDesc {
+        kind: PassKind::Motion,
+        color_formats: vec![FORMAT],
+        depth_format: vk::Format::D32_SFLOAT,
+        motion_scale,
+        ..PassDesc::default()
+    };
+    unsafe { crowd.create_pass(&pass) }.unwrap()
 }
 
 /// The description with which all characters are added.
