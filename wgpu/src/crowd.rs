@@ -262,8 +262,8 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::NotPrepared`] if no frame was prepared, and if a call in between has ended it:
-    /// one that adds, replaces or removes a character, a pass or a solver, sets the shadow map, or
-    /// reserves capacity.
+    /// one that adds, replaces or removes a character, a pass or a solver, creates pipelines, sets
+    /// the shadow map, reserves capacity, or abandons the reveal.
     pub fn resume_frame(&mut self) -> Result<Frame<'_>> {
         let open = self.open.as_mut().ok_or(Error::NotPrepared)?;
         if open.viewports.is_empty() {
@@ -287,8 +287,11 @@ impl Crowd {
     /// Abandons the reveal of the frame prepared last. See [`throng::Crowd::abandon_reveal`].
     ///
     /// Only programs with command buffers of
-    /// [`Encoder::into_command_buffers`](crate::Encoder::into_command_buffers) need this.
+    /// [`Encoder::into_command_buffers`](crate::Encoder::into_command_buffers) need this. The frame
+    /// cannot be [resumed](Self::resume_frame) then.
     pub fn abandon_reveal(&mut self) {
+        // Draws of late views would show lists that nothing has written.
+        self.open = None;
         self.order.reveal = None;
         self.inner.abandon_reveal();
     }

@@ -41,7 +41,7 @@ pub struct Frame<'a> {
     pub(crate) is_resumed: bool,
 }
 
-/// What a crowd keeps of the frame begun last, so that it can be resumed.
+/// The state of the frame begun last, which the crowd keeps so that it can be resumed.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) begun: Begun,

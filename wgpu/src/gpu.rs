@@ -87,13 +87,16 @@ impl Gpu {
     ///
     /// # Safety
     /// The device is one of Vulkan 1.3, was opened from the adapter with these features, and the
-    /// queue is the device's.
+    /// queue is the device's. [`Features::MULTIVIEW`] is added here, if wgpu has it.
     pub(crate) unsafe fn of(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
         queue: wgpu::Queue,
-        enabled: Features,
+        mut enabled: Features,
     ) -> Result<Self> {
+        if device.features().contains(wgpu::Features::MULTIVIEW) {
+            enabled |= Features::MULTIVIEW;
+        }
         let backend = || Error::Backend(adapter.get_info().backend);
         // SAFETY: neither is destroyed through its guard.
         let (hal, open) = unsafe { (adapter.as_hal::<Vulkan>(), device.as_hal::<Vulkan>()) };
@@ -249,9 +252,6 @@ fn open(
     }
     let mut chain = FeatureChain::new(own);
     let mut enabled = own | Features::REQUIRED;
-    if desc.required_features.contains(wgpu::Features::MULTIVIEW) {
-        enabled |= Features::MULTIVIEW;
-    }
     if instance.extensions().contains(&ash::ext::debug_utils::NAME) {
         enabled |= Features::DEBUG_UTILS;
     }

@@ -8,12 +8,15 @@ use throng::ash::{self, vk};
 use throng::gpu::{FeatureChain, Features};
 use wgpu::hal::vulkan::{Adapter, CreateDeviceCallbackArgs};
 
-/// What throng adds to a device that an engine opens with wgpu itself.
+/// Adds what throng needs to a device that an engine opens with wgpu itself.
 ///
 /// [`Gpu::open`] is all that a program needs that opens its own device. This is for engines with a
 /// callback for [`open_with_callback`](wgpu::hal::vulkan::Adapter::open_with_callback), such as
 /// Bevy. Call [`Self::add_to`] there, and [`Self::gpu`] with the device. It is a handle: clones are
 /// the same.
+///
+/// [`Gpu::open`] also asks for [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], where it exists. An
+/// engine should, too. Otherwise, vertex shaders read where their list begins.
 ///
 /// ```no_run
 /// use throng_wgpu::{Error, Gpu, Opening, wgpu};
@@ -53,8 +56,11 @@ impl Opening {
     /// lacks what is needed, this adds nothing, and [`Self::gpu`] says so.
     ///
     /// # Safety
-    /// `args` are those with which wgpu calls the callback of `adapter`, and no other call of this
-    /// handle runs or begins until the device is created.
+    /// - `args` are those with which wgpu calls the callback of `adapter`.
+    /// - Until the device is created, this handle or a clone of it lives, outside of the callback,
+    ///   and no other method of it is called. The description of the device points to what it owns.
+    /// - Other callbacks of the engine come before. One that adds the extension
+    ///   `VK_KHR_buffer_device_address` also enables its feature.
     pub unsafe fn add_to(
         &self,
         args: &mut CreateDeviceCallbackArgs<'_, '_, '_>,
@@ -77,15 +83,15 @@ impl Opening {
         let core = args.device_features.get_core();
         let with_core = vk::DeviceCreateInfo::default().enabled_features(&core);
         let mut enabled = own | Features::REQUIRED;
-        // SAFETY: `with_core` has valid features, and neither a chain nor extensions. The extension
-        // names of the description are valid and nothing is chained yet, by this function's
-        // contract, and the device supports the features. The chain lives as long as this handle,
-        // or until another device is opened with it.
+        // SAFETY: `with_core` has valid features, and neither a chain nor extensions. The
+        // description is that of wgpu's callback, which has only what other callbacks chained, and
+        // `supported` found the features. The structures live as long as this handle, which by this
+        // function's contract lives until the device is created.
         unsafe {
             enabled |= Features::of_device(&with_core);
-            let info: vk::DeviceCreateInfo<'_> = *args.create_info;
-            let info = chain.add_to(info);
-            *args.create_info = mem::transmute::<vk::DeviceCreateInfo<'_>, _>(info);
+            let info = chain.add_to(*args.create_info);
+            *args.create_info =
+                mem::transmute::<vk::DeviceCreateInfo<'_>, vk::DeviceCreateInfo<'_>>(info);
         }
         let instance = adapter.shared_instance();
         if instance.extensions().contains(&ash::ext::debug_utils::NAME) {
@@ -103,8 +109,8 @@ impl Opening {
     /// - As [`Gpu::open`].
     ///
     /// # Safety
-    /// The device is the one that [`Self::add_to`] was called for last, opened from this adapter,
-    /// and the queue is the device's.
+    /// The device was opened from this adapter, and the queue is the device's. If [`Self::add_to`]
+    /// was called, the last call was for this device.
     pub unsafe fn gpu(
         &self,
         adapter: &wgpu::Adapter,

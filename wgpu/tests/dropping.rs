@@ -27,7 +27,6 @@ fn in_every_order() {
         target
             .draw((&frame, &mut encoder), (views[0], pass), true)
             .unwrap();
-        drop(frame);
         let encoder: Box<dyn Any> = match submit {
             true => Box::new(encoder.submit().unwrap()),
             false => Box::new(encoder),
@@ -60,7 +59,6 @@ fn a_crowd_whose_draws_are_submitted_later() {
     target
         .draw((&frame, &mut encoder), (views[0], pass), true)
         .unwrap();
-    drop(frame);
     drop(crowd);
     gpu.device()
         .poll(wgpu::PollType::wait_indefinitely())

@@ -20,6 +20,8 @@ mod late;
 #[path = "../../tests/gpu/materials/made.rs"]
 mod made;
 mod material;
+mod opening;
 mod pictures;
 mod refused;
+mod resumed;
 mod reveal;

@@ -236,8 +236,14 @@ fn of_two_eyes_are_those_of_two_views() {
         },
         ..Default::default()
     };
-    let gpu = throng_wgpu::Gpu::open(&adapter, &desc_of_device).unwrap();
-    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    both_eyes(&throng_wgpu::Gpu::open(&adapter, &desc_of_device).unwrap());
+    let opening = throng_wgpu::Opening::default();
+    both_eyes(&crate::support::opened(&adapter, &desc_of_device, &opening));
+    messages::expect_none();
+}
+
+fn both_eyes(gpu: &throng_wgpu::Gpu) {
+    let mut crowd = Crowd::new(gpu, &desc(2, Stages::default())).unwrap();
     populate(&mut crowd);
     let both = core::num::NonZeroU32::new(0b11);
     // Without depth: this driver clears only the first layer of a depth array.
@@ -254,14 +260,14 @@ fn of_two_eyes_are_those_of_two_views() {
         depth_or_array_layers: 2,
         ..SIZE
     };
-    let [single, array] = [SIZE, layers].map(|size| texture(&gpu, COLOR, size, 1));
+    let [single, array] = [SIZE, layers].map(|size| texture(gpu, COLOR, size, 1));
     let left = camera(SIZE);
     let right_matrix = left.eye.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
     let right = throng_wgpu::view(right_matrix, left.eye.position, SIZE);
     let mut stereo = left;
     stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye.position));
     let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
-        let mut encoder = Encoder::new(&gpu);
+        let mut encoder = Encoder::new(gpu);
         crowd.update(TIME_S).unwrap();
         let mut frame = crowd.begin_frame(TIME_S).unwrap();
         let views = frame.prepare(&[view]).unwrap();
@@ -282,21 +288,19 @@ fn of_two_eyes_are_those_of_two_views() {
         };
         frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
         encoder.submit().unwrap();
-        idle(&gpu);
+        idle(gpu);
     };
     draw(stereo, passes[1], &array, both);
     for (layer, view) in [(0, left), (1, right)] {
         draw(view, passes[0], &single, None);
-        let alone = read(&gpu, &single);
+        let alone = read(gpu, &single);
         assert!(covered(&alone) > 500);
         assert_eq!(
-            different(&alone, &read_layer(&gpu, &array, layer), 0),
+            different(&alone, &read_layer(gpu, &array, layer), 0),
             0,
             "{layer}"
         );
     }
-    drop((crowd, single, array, gpu));
-    messages::expect_none();
 }
 
 #[test]
@@ -417,7 +421,6 @@ fn are_without_those_behind_depth() {
     for depth in [throng_wgpu::Depth::new(&color), no_layer] {
         frame.prepare_behind(&[camera(SIZE)], &[depth]).unwrap_err();
     }
-    drop(frame);
     drop((crowd, target, gpu));
     messages::expect_none();
 }

@@ -155,7 +155,6 @@ fn attachments_that_do_not_fit() {
     encoder.submit().unwrap();
     let result = target.draw((&frame, &mut Encoder::new(&other)), (views[0], pass), true);
     assert!(matches!(result, Err(Error::OtherEncoder)), "{result:?}");
-    drop(frame);
     let picture = crate::support::read(&gpu, &target.color);
     assert!(throng_reference::picture::covered(&picture) > 500);
     drop((crowd, target, gpu, other));
@@ -181,7 +180,6 @@ fn frames_that_are_prepared_twice() {
     let to = (&frame, &mut encoder);
     target.draw(to, (views[0], pass), true).unwrap();
     encoder.submit().unwrap();
-    drop(frame);
     let picture = crate::support::read(&gpu, &target.color);
     assert!(throng_reference::picture::covered(&picture) > 500);
     drop((crowd, target, gpu));
@@ -288,7 +286,6 @@ fn textures_of_other_instances() {
         let many: Vec<_> = (0..64).map(|_| Target::new(&other, SIZE, 1)).collect();
         refused(draw(&many[63]));
         encoder.submit().unwrap();
-        drop(frame);
         refused(crowd.set_shadow_map(&foreign.depth, false));
         refused(crowd.set_shadow_map(&many[63].depth, false));
         assert_eq!(
@@ -321,7 +318,6 @@ fn devices_that_are_lost() {
         "{result:?}"
     );
     encoder.submit().unwrap();
-    drop(frame);
     let created = crowd.create_pass(&pass_desc(1));
     assert!(matches!(created, Err(Error::DeviceLost)), "{created:?}");
     let mapped = crowd.set_shadow_map(&target.depth, false);

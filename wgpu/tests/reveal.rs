@@ -215,7 +215,7 @@ impl World {
             End::Submitted => drop(encoder.submit().unwrap()),
             End::Dropped => drop(encoder),
             End::Kept => {
-                drop(self.crowd.begin_frame(time_s).unwrap());
+                self.crowd.begin_frame(time_s).unwrap();
                 let kept = encoder.submit();
                 assert!(matches!(kept, Err(Error::Late { .. })), "{kept:?}");
             }
@@ -344,5 +344,78 @@ fn draws_without_their_reveal_are_refused() {
     }
     assert!(covered(&read(&gpu, &world.screen.target.color)) > 500);
     drop((world, gpu));
+    messages::expect_none();
+}
+
+/// The game goes on between a frame and its draws, after its reveal or without one. Only the frame
+/// itself records a reveal.
+#[test]
+fn late_views_of_resumed_frames() {
+    let gpu = gpu();
+    let [mut all, mut some] = [false, true].map(|late| World::new(&gpu, late));
+    for number in 0..4 {
+        let time_s = 0.1 * f64::from(number);
+        let whole = all.frame(time_s, End::Submitted).unwrap();
+        let mut encoder = Encoder::new(&gpu);
+        let view = some.view(time_s);
+        some.crowd.update(time_s).unwrap();
+        let mut frame = some.crowd.begin_frame(time_s).unwrap();
+        let views = frame.prepare(&[view]).unwrap();
+        let (early, late) = ((views[0], some.color), (views[0].late(), some.color));
+        let to = (&frame, &mut encoder);
+        some.screen.draw(to, early, (false, true)).unwrap();
+        let depths = [Depth::new(&some.screen.target.depth)];
+        frame.reveal(&mut encoder, &depths).unwrap();
+        let ids: Vec<_> = some.crowd.instances().collect();
+        let saved = some.crowd.snapshot();
+        for id in ids {
+            some.crowd.despawn(id).unwrap();
+        }
+        some.crowd.update(time_s + 0.05).unwrap();
+        let mut frame = some.crowd.resume_frame().unwrap();
+        let twice = frame.reveal(&mut encoder, &depths);
+        assert!(matches!(twice, Err(Error::Throng(_))), "{twice:?}");
+        let to = (&frame, &mut encoder);
+        some.screen.draw(to, late, (false, false)).unwrap();
+        encoder.submit().unwrap();
+        let color = read(&gpu, &some.screen.target.color);
+        assert_eq!(different(&whole.color, &color, 0), 0, "frame {number}");
+        some.crowd.restore(&saved).unwrap();
+    }
+    // A frame without a reveal draws those seen before, and cannot be revealed once it is resumed.
+    let view = some.view(0.4);
+    some.crowd.update(0.4).unwrap();
+    let mut frame = some.crowd.begin_frame(0.4).unwrap();
+    let views = frame.prepare(&[view]).unwrap();
+    some.crowd.update(0.5).unwrap();
+    let mut frame = some.crowd.resume_frame().unwrap();
+    let mut encoder = Encoder::new(&gpu);
+    let to = (&frame, &mut encoder);
+    some.screen
+        .draw(to, (views[0], some.color), (false, true))
+        .unwrap();
+    let depths = [Depth::new(&some.screen.target.depth)];
+    let refused = frame.reveal(&mut encoder, &depths).unwrap_err();
+    assert!(refused.to_string().contains("resumed"), "{refused}");
+    let to = (&frame, &mut encoder);
+    let late = (views[0].late(), some.color);
+    let unrevealed = some.screen.draw(to, late, (false, false));
+    assert!(
+        matches!(unrevealed, Err(Error::Throng(_))),
+        "{unrevealed:?}"
+    );
+    encoder.submit().unwrap();
+    // The lists of an abandoned reveal have nothing in them that may be drawn.
+    let view = some.view(0.5);
+    let mut frame = some.crowd.begin_frame(0.5).unwrap();
+    frame.prepare(&[view]).unwrap();
+    let mut encoder = Encoder::new(&gpu);
+    frame.reveal(&mut encoder, &depths).unwrap();
+    some.crowd.resume_frame().unwrap();
+    drop(encoder);
+    some.crowd.abandon_reveal();
+    let resumed = some.crowd.resume_frame();
+    assert!(matches!(resumed, Err(Error::NotPrepared)), "{resumed:?}");
+    drop((all, some, gpu));
     messages::expect_none();
 }

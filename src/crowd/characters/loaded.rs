@@ -77,6 +77,17 @@ pub(crate) struct NewInstance {
     pub(crate) skin: SkinningStage,
 }
 
+/// The kinds of instances that a character has in a prepared frame. The game may go on before that
+/// is drawn.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DrawnKinds {
+    any: bool,
+    /// Some have a flipped transform.
+    flipped: bool,
+    /// Some hide parts.
+    hiding: bool,
+}
+
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(crate) struct LoadedCharacter {
@@ -113,6 +124,8 @@ pub(crate) struct LoadedCharacter {
     pub(crate) flipped: usize,
     /// The number of instances that hide parts.
     pub(crate) hiding: usize,
+    /// The kinds of instances that the frame prepared last has.
+    pub(crate) prepared: DrawnKinds,
     /// Drawing data of each primitive.
     pub(crate) primitives: Vec<Drawn>,
     /// For instances that are skinned on the CPU, and for picking.
@@ -189,6 +202,7 @@ impl LoadedCharacter {
             rays: None,
             flipped: 0,
             hiding: 0,
+            prepared: DrawnKinds::default(),
             primitives: drawn.collect(),
             cpu_skin,
             center: character.rest_bounds().center(),
@@ -300,14 +314,23 @@ impl LoadedCharacter {
         self.members.get(member as usize).copied()
     }
 
+    /// Notes the instances that a frame is prepared with.
+    pub(crate) fn mark_prepared(&mut self) {
+        self.prepared = DrawnKinds {
+            any: !self.members.is_empty(),
+            flipped: self.flipped > 0,
+            hiding: self.hiding > 0,
+        };
+    }
+
     /// The indirect draws of everything that is not blended, for a character whose instances the
-    /// GPU lists.
+    /// GPU lists, in the frame prepared last.
     pub(crate) fn indirect(&self, slot: &Slot) -> impl Iterator<Item = Indirect<'_>> {
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
-        let (flips, hides) = (self.flipped > 0, self.hiding > 0);
-        let drawn = !self.members.is_empty();
-        let kinds = kinds.into_iter();
-        let kinds = kinds.filter(move |kind| drawn && (flips || !kind.0) && (hides || !kind.1));
+        let has = self.prepared;
+        let kinds = kinds.into_iter().filter(move |(flipped, hides)| {
+            has.any && (has.flipped || !flipped) && (has.hiding || !hides)
+        });
         let starts = self.levels.iter().scan(0, |next, level| {
             let start = *next;
             *next += level.draws(false).len() as u32;

@@ -175,9 +175,10 @@ impl Crowd {
     /// # Safety
     /// - Since the frame was begun, no character, pass, solver, shadow map or capacity was added,
     ///   changed or removed.
-    /// - Until it is prepared and, if it has late views, revealed, nothing at all has changed the
-    ///   crowd, apart from the frame itself. Afterwards, the game may: [`Self::update`],
-    ///   [`Self::spawn`], [`Self::despawn`], [`Self::instance_mut`] and so on.
+    /// - Until it is prepared and, if it will be, [revealed](Frame::record_reveal), nothing at all
+    ///   has changed the crowd, apart from the frame itself. Afterwards, the game may:
+    ///   [`Self::update`], [`Self::spawn`], [`Self::despawn`], [`Self::instance_mut`] and so on.
+    /// - Its reveal was not [abandoned](Self::abandon_reveal).
     pub unsafe fn resume_frame(&mut self) -> Result<Frame<'_>> {
         let Some(frame_index) = self.frame.begun else {
             return Err(Error::invalid("frame", "was not begun, or was abandoned"));

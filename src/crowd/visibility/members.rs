@@ -90,10 +90,12 @@ impl Characters {
     pub(crate) fn mark_uploaded(&mut self) {
         self.chunks.mark_uploaded();
         self.slots_mut().for_each(Slot::mark_uploaded);
-        let shared = self
-            .iter_mut()
-            .filter_map(|(_, own)| own.shared_poses.as_mut());
-        shared.for_each(|poses| poses.wanted.mark_uploaded());
+        for (_, own) in self.iter_mut() {
+            own.mark_prepared();
+            if let Some(poses) = &mut own.shared_poses {
+                poses.wanted.mark_uploaded();
+            }
+        }
     }
 
     /// Notes that what the last frame uploaded never arrived.

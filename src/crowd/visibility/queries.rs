@@ -21,9 +21,7 @@ impl Frame<'_> {
         let loaded = self.crowd.scene.characters.get(CharacterId(character))?;
         self.expect_cpu(loaded)?;
         let scene = &self.crowd.scene;
-        let level = scene
-            .shown
-            .level(&scene.visibility, view.index, instance.index);
+        let level = scene.shown.level(view.index, instance.index);
         Ok(level.map(u32::from))
     }
 

@@ -496,10 +496,12 @@ impl Shown {
         visible || (0..views).any(|view| self.view_shows(of, view, index, sphere))
     }
 
-    /// The level of detail at which a view of the prepared frame shows the instance.
-    pub(crate) fn level(&self, of: &Visibility, view: u32, index: u32) -> Option<u8> {
-        let at = view as usize * of.masks.len() + index as usize;
-        let level = self.levels.get(at).copied();
+    /// The level of detail at which a view of the prepared frame shows the instance. There may be
+    /// more instances since then.
+    pub(crate) fn level(&self, view: u32, index: u32) -> Option<u8> {
+        let all = self.levels.len().checked_div(self.views.len())?;
+        let levels = self.levels.get(view as usize * all..)?;
+        let level = levels.get(..all)?.get(index as usize).copied();
         level.filter(|level| *level != HIDDEN)
     }
 

@@ -82,7 +82,7 @@ impl Sorted {
         // The start of this list's runs in the visible list.
         let start = scene.shown.list().len();
         let kind = |index: u32| {
-            let level = scene.shown.level(&scene.visibility, view, index);
+            let level = scene.shown.level(view, index);
             let hidden = scene.visibility.hidden(index);
             (scene.instances[index].flipped, level.unwrap_or(0), hidden)
         };

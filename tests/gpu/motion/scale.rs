@@ -12,7 +12,7 @@ const SCALE: Vec2 = Vec2::new(0.5, -2.0);
 /// each is below 1, and rounded less than eight times.
 const ROUNDING: f64 = 16.0 * f32::EPSILON as f64;
 
-/// Two equal views, of which the second scales its motion. One dancer shows its masked back.
+/// Two equal views. The second scales its motion. One dancer shows its masked back.
 #[test]
 fn motion_is_scaled() {
     each(|setup| {

@@ -6,7 +6,7 @@ use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
 use throng_wgpu::throng::{CharacterDesc, CharacterId, CrowdDesc, Spawn, Stages, View};
-use throng_wgpu::{Crowd, Encoder, Error, Frame, Gpu, PassDesc};
+use throng_wgpu::{Crowd, Encoder, Error, Frame, Gpu, Opening, PassDesc};
 use wgpu::TextureUsages as Usages;
 
 pub(crate) const EDGE: u32 = 192;
@@ -52,6 +52,28 @@ pub(crate) fn adapter() -> wgpu::Adapter {
 
 pub(crate) fn gpu() -> Gpu {
     Gpu::open(&adapter(), &wgpu::DeviceDescriptor::default()).unwrap()
+}
+
+/// A device that the program opens itself.
+pub(crate) fn opened(
+    adapter: &wgpu::Adapter,
+    desc: &wgpu::DeviceDescriptor<'_>,
+    opening: &Opening,
+) -> Gpu {
+    use wgpu::hal::vulkan::{Api, CreateDeviceCallbackArgs};
+    let (features, limits) = (desc.required_features, &desc.required_limits);
+    // SAFETY: features and limits are the adapter's. `opening` lives until the device is open, and
+    // there is no other callback.
+    unsafe {
+        let hal = adapter.as_hal::<Api>().unwrap();
+        let add = |mut args: CreateDeviceCallbackArgs<'_, '_, '_>| opening.add_to(&mut args, &hal);
+        let add = Some(Box::new(add) as _);
+        let open = hal.open_with_callback(features, limits, &desc.memory_hints, add);
+        let (device, queue) = adapter
+            .create_device_from_hal::<Api>(open.unwrap(), desc)
+            .unwrap();
+        opening.gpu(adapter, &device, &queue).unwrap()
+    }
 }
 
 /// Stages of which each test tries both.
