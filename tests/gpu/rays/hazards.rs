@@ -26,8 +26,8 @@ const BARRIERS: [(&str, bool); 9] = [
     ("after the slots", true),
     ("after the positions", false),
     ("before structures are built", true),
-    ("between bottom and top", true),
     ("before the host reads counters", false),
+    ("between bottom and top", true),
     ("before traces", true),
 ];
 
