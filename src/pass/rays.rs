@@ -37,9 +37,9 @@ pub(crate) struct RayPass {
     /// The pipelines of [`STAGES`].
     people: ComputePass,
     /// Ray_skin, with throng's set 0.
-    skin: VariantPass,
+    pub(crate) skin: VariantPass,
     /// The layout of the set that engines' shaders read hits with.
-    hit_layout: Object<vk::DescriptorSetLayout>,
+    pub(crate) hit_layout: Object<vk::DescriptorSetLayout>,
 }
 
 destroy_fields!(RayPass, &'a Device: people, skin, hit_layout);
@@ -86,15 +86,6 @@ impl RayPass {
         Ok(Guard::new(device, pass))
     }
 
-    /// Creates the pipelines of these variants that do not exist.
-    pub(crate) fn prepare(
-        &mut self,
-        device: &Device,
-        variants: impl Iterator<Item = u32>,
-    ) -> Result<()> {
-        self.skin.prepare(device, variants).map(drop)
-    }
-
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
         let people = STAGES.iter().map(|(name, _)| *name);
@@ -111,12 +102,7 @@ impl RayPass {
         self.people.make_set(device, buffers)
     }
 
-    /// The layout of the set that engines' shaders read hits with.
-    pub(crate) fn hit_layout(&self) -> vk::DescriptorSetLayout {
-        self.hit_layout.handle
-    }
-
-    /// Makes that set: what rays met, instances, lists and deformed vertices.
+    /// Makes a set for hits: what rays met, instances, lists and deformed vertices.
     pub(crate) fn make_hit_set<'g>(
         &self,
         device: &'g Device,

@@ -3,7 +3,7 @@
 use crate::crowd::characters::list::Characters;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::batch::Step;
-use crate::crowd::rays::buffers::{Space, people_build, people_geometry};
+use crate::crowd::rays::buffers::{people_build, people_geometry};
 use crate::crowd::rays::plan::{Job, Kind, Plan};
 use crate::crowd::rays::state::Rays;
 use crate::gpu::accel::Accel;
@@ -59,7 +59,6 @@ impl Rays {
     /// Decides what becomes of structures in this frame, and writes the jobs of poses that are
     /// built. Updates the tables of characters whose structures change.
     pub(super) fn plan(&mut self, characters: &mut Characters, (frame, frame_index): (u64, u32)) {
-        let mut before = Space::default();
         for (character, loaded) in characters.iter_mut() {
             let Some(own) = &mut loaded.rays else {
                 continue;
@@ -70,19 +69,14 @@ impl Rays {
             for batch in &mut own.batches {
                 match batch.step {
                     Step::Wanted => {
-                        batch.query = frame_index * self.desc.builds_per_frame + before.jobs as u32;
+                        let first = frame_index * self.desc.builds_per_frame;
+                        batch.query = first + self.plan.end.jobs as u32;
                         for (pose, (structure, _)) in batch.poses.iter().zip(batch.structures.all())
                         {
                             let [low, high] = words(palette(&loaded.mesh, shared, *pose));
-                            let vertex = before.vertices as u32;
+                            let vertex = self.plan.end.vertices as u32;
                             self.words.extend([low, high, vertex, GpuInstance::NONE]);
-                            self.plan.jobs.push(Job {
-                                character,
-                                structure: *structure,
-                                before,
-                                kind: Kind::Pose,
-                            });
-                            before = before.plus(each);
+                            self.plan.add((character, Kind::Pose), *structure, each);
                         }
                         batch.step = Step::Built;
                     }
@@ -109,7 +103,7 @@ impl Rays {
     /// many are refitted as people wanted some frames ago, and some more.
     fn plan_slots(&mut self, characters: &mut Characters, frame: u64) {
         let capacity = self.buffers.capacity;
-        let mut before = capacity.builds;
+        self.plan.end = capacity.builds;
         for (character, loaded) in characters.iter_mut() {
             let (Some(own), Some(place)) = (&mut loaded.rays, &loaded.slot) else {
                 continue;
@@ -123,18 +117,13 @@ impl Rays {
                 0 => (0, all, Kind::Slot),
                 _ => (used, used, Kind::Refit),
             };
-            let (first, vertex) = (capacity.job(before), before.vertices as u32);
+            let (first, vertex) = (capacity.job(self.plan.end), self.plan.end.vertices as u32);
             let ([low, high], slots) = (words(own.table.address), taken | count << 16);
             let record = [0, 0, low, high, first, vertex, slots, 0];
             self.words[at..at + RAY_CHARACTER_WORDS].copy_from_slice(&record);
             for (structure, _) in &own.slots.all()[..count as usize] {
-                self.plan.jobs.push(Job {
-                    character,
-                    structure: *structure,
-                    before,
-                    kind,
-                });
-                before = before.plus(own.mesh(true).each);
+                self.plan
+                    .add((character, kind), *structure, own.mesh(true).each);
             }
             if kind == Kind::Slot && count > 0 {
                 own.slots_built = frame;

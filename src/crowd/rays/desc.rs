@@ -90,7 +90,7 @@ impl RayDesc {
     /// The most structures that a frame builds.
     const MAX_BUILDS: u32 = 1024;
     /// The most slots of a character.
-    const MAX_SLOTS: u32 = 1024;
+    const MAX_SLOTS: u64 = 1024;
 
     /// The text of `shaders/include/throng_hit.glsl`, which includes `throng.glsl`.
     ///
@@ -109,22 +109,13 @@ impl RayDesc {
             return Err(Error::invalid("CrowdDesc::rays", why));
         }
         let most = (device.limits.max_storage_range / RECORD_BYTES).min(accel.max_instances);
-        for (what, value, most) in [
-            (
-                "RayDesc::max_people (maxInstanceCount)",
-                self.max_people,
-                most,
-            ),
-            (
-                "storage buffers of a stage (maxPerStageDescriptorStorageBuffers)",
-                STORAGE_BUFFERS,
-                accel.max_storage_buffers.into(),
-            ),
-            (
-                "RayDesc::near_slots",
-                self.near_slots,
-                Self::MAX_SLOTS.into(),
-            ),
+        let people = ("RayDesc::max_people (maxInstanceCount)", self.max_people);
+        let slots = ("RayDesc::near_slots", self.near_slots);
+        let buffers = "storage buffers of a stage (maxPerStageDescriptorStorageBuffers)";
+        for ((what, value), most) in [
+            (people, most),
+            (slots, Self::MAX_SLOTS),
+            ((buffers, STORAGE_BUFFERS), accel.max_storage_buffers.into()),
         ] {
             limit(what, value.into(), most)?;
         }

@@ -53,7 +53,7 @@ impl Crowd {
     /// the crowd has rays.
     #[must_use]
     pub fn ray_set_layout(&self) -> Option<vk::DescriptorSetLayout> {
-        Some(self.rays.as_ref()?.pass.hit_layout())
+        Some(self.rays.as_ref()?.pass.hit_layout.handle)
     }
 
     /// The textures of a character's materials, in the order of

@@ -48,15 +48,16 @@ impl RayCharacter {
         }
         let poses = loaded.shared_poses.as_ref().map_or(0, SharedPoses::most);
         let wanted = (1 + u64::from(poses)).min(MAX_STRUCTURES);
-        let shared = shared_mesh(accel, loaded, (desc, wanted));
-        let near = slot_mesh(accel, loaded, shared.level);
-        for mesh in [&shared, &near] {
+        let mut meshes = meshes(accel, loaded, (desc, wanted));
+        for mesh in &meshes {
             let what = "triangles of an acceleration structure (maxPrimitiveCount)";
             limit(what, mesh.triangles(), accel.max_primitives)?;
         }
-        let count = wanted.min(desc.bytes_per_character / shared.bytes).max(1) as usize;
-        let slots = u64::from(desc.near_slots).min(desc.bytes_per_character / near.bytes) as usize;
-        let mut meshes = [shared, near];
+        let affordable = meshes
+            .each_ref()
+            .map(|mesh| desc.bytes_per_character / mesh.bytes);
+        let count = wanted.min(affordable[0]).max(1) as usize;
+        let slots = affordable[1].min(desc.near_slots.into()) as usize;
         let (words, table) = tables(loaded, &mut meshes, (count, slots));
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
@@ -183,35 +184,29 @@ impl RayMesh {
     }
 }
 
-/// The finest level with which so many structures fit, or the coarsest.
-fn shared_mesh(
+/// The triangles of so many shared poses, and those of slots.
+fn meshes(
     accel: &Accel,
     loaded: &LoadedCharacter,
     (desc, wanted): (&RayDesc, u64),
-) -> RayMesh {
+) -> [RayMesh; 2] {
+    let mesh = |level, refits| RayMesh::new(accel, loaded, level, refits);
+    if let Some([near, shared]) = loaded.desc.ray_levels {
+        return [mesh(shared as usize, false), mesh(near as usize, true)];
+    }
+    // The finest level with which they fit, or the coarsest.
     let coarsest = loaded.levels.len().saturating_sub(1);
-    let chosen = loaded.desc.ray_levels.map(|[_, level]| level as usize);
-    let last = chosen.unwrap_or(coarsest);
-    let mut levels = (chosen.unwrap_or(0)..last).map(|it| RayMesh::new(accel, loaded, it, false));
     let fits = |mesh: &RayMesh| {
         let bytes = mesh.bytes.saturating_mul(wanted);
         bytes <= desc.bytes_per_character && mesh.triangles() <= accel.max_primitives
     };
-    let found = levels.find(fits);
-    found.unwrap_or_else(|| RayMesh::new(accel, loaded, last, false))
-}
-
-/// The coarsest level that is precise enough for slots, at most that of shared poses.
-fn slot_mesh(accel: &Accel, loaded: &LoadedCharacter, shared: u32) -> RayMesh {
+    let shared = (0..coarsest).map(|level| mesh(level, false)).find(fits);
+    let shared = shared.unwrap_or_else(|| mesh(coarsest, false));
+    // The coarsest level that is precise enough, at most that of shared poses.
     let most = loaded.rig.rest_bounds().size().max_element() * SLOT_ERROR;
-    let level = match loaded.desc.ray_levels {
-        Some([level, _]) => level as usize,
-        None => {
-            let precise = loaded.errors(false).partition_point(|error| *error <= most);
-            (precise.max(1) - 1).min(shared as usize)
-        }
-    };
-    RayMesh::new(accel, loaded, level, true)
+    let precise = loaded.errors(false).partition_point(|error| *error <= most);
+    let near = precise.saturating_sub(1).min(shared.level as usize);
+    [shared, mesh(near, true)]
 }
 
 /// The flags of instances that hide nothing, and of those that hide parts.

@@ -30,6 +30,8 @@ pub(super) enum Kind {
 pub(crate) struct Plan {
     /// Poses first, and then slots.
     pub(super) jobs: Vec<Job>,
+    /// The space before the next job.
+    pub(super) end: Space,
     /// Copies from where structures were built to where they take less memory.
     pub(super) copies: Vec<[vk::AccelerationStructureKHR; 2]>,
     geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
@@ -48,6 +50,23 @@ impl Plan {
     pub(super) fn clear(&mut self) {
         self.jobs.clear();
         self.copies.clear();
+        self.end = Space::default();
+    }
+
+    /// Adds a job of a character, which takes this space.
+    pub(super) fn add(
+        &mut self,
+        (character, kind): (u32, Kind),
+        structure: vk::AccelerationStructureKHR,
+        space: Space,
+    ) {
+        self.jobs.push(Job {
+            character,
+            structure,
+            before: self.end,
+            kind,
+        });
+        self.end = self.end.plus(space);
     }
 
     /// Fills in the builds of all jobs.

@@ -58,7 +58,7 @@ impl Frame<'_> {
     #[doc(alias = "TLAS")]
     pub unsafe fn record_rays(&mut self, cmd: vk::CommandBuffer, view: ViewId) -> Result<RayCrowd> {
         span!("record_rays");
-        self.prepared_view(view)?;
+        let of_rays = self.prepared_view(view)?.of_rays;
         let crowd = &mut *self.crowd;
         let what = "CrowdDesc::rays";
         let device = &crowd.device;
@@ -66,13 +66,10 @@ impl Frame<'_> {
         let Some(rays) = &mut crowd.rays else {
             return Err(Error::invalid(what, "is not set"));
         };
-        let of_rays = rays.views >> view.index & 1 != 0;
         expect("view", of_rays, "must have Culling::Rays")?;
-        expect("frame", !rays.recorded, "has recorded rays already")?;
-        let Some(dispatch) = rays.dispatch else {
-            return Err(Error::invalid("frame", "was not prepared"));
+        let Some(dispatch) = rays.dispatch.take() else {
+            return Err(Error::invalid("frame", "has recorded rays already"));
         };
-        rays.recorded = true;
         let (frame, frame_index) = (crowd.memory.retire_queue.frame(), self.frame_index);
         let characters = &mut crowd.scene.characters;
         let members = characters.iter().filter(|(_, it)| it.rays.is_some());

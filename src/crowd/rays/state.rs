@@ -32,12 +32,8 @@ pub(crate) struct Rays {
     /// Head and characters, with what it counted in the last frame of the index begun last. Empty
     /// if there is no such frame.
     pub(super) counters: Vec<u32>,
-    /// The views of the prepared frame that have rays, as bits.
-    pub(super) views: u32,
-    /// The stages of the prepared frame.
-    pub(super) dispatch: Option<CullDispatch>,
-    /// True if the frame has recorded rays.
-    pub(super) recorded: bool,
+    /// The stages of the prepared frame, until it records rays.
+    pub(crate) dispatch: Option<CullDispatch>,
     /// The builds, refits and copies of the frame begun last.
     pub(super) plan: Plan,
     /// Head, characters and jobs, as the GPU gets them.
@@ -74,9 +70,7 @@ impl Rays {
             queries: queries.keep(),
             counted: vec![false; frames_in_flight as usize],
             counters: Vec::new(),
-            views: 0,
             dispatch: None,
-            recorded: false,
             plan: Plan::default(),
             words: Vec::new(),
         };
@@ -95,7 +89,7 @@ impl Rays {
         let made = RayCharacter::new(gpu, upload, loaded, &self.desc)?;
         let chunks = [false, true].map(|slot| &made.mesh(slot).chunks);
         let variants = chunks.into_iter().flatten().map(|chunks| chunks.variant);
-        self.pass.prepare(gpu.device, variants)?;
+        self.pass.skin.prepare(gpu.device, variants)?;
         let others = others.iter().filter_map(|(_, it)| it.rays.as_ref());
         let need = RayCapacity {
             builds: made.builds(self.desc.builds_per_frame),
@@ -137,7 +131,7 @@ impl Rays {
         characters: &mut Characters,
         retire_queue: &mut RetireQueue,
     ) {
-        (self.views, self.dispatch, self.recorded) = (0, None, false);
+        self.dispatch = None;
         self.plan.clear();
         self.counters.clear();
         if core::mem::take(&mut self.counted[frame_index as usize]) {
@@ -211,11 +205,6 @@ impl Rays {
             }
             _ => Step::Done,
         };
-    }
-
-    /// Notes the views of a prepared frame that have rays, as bits, and its stages.
-    pub(crate) fn prepare(&mut self, views: u32, dispatch: Option<CullDispatch>) {
-        (self.views, self.dispatch) = (views, dispatch);
     }
 
     /// Undoes the frame of this number, which is never submitted.
