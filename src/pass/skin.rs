@@ -29,7 +29,7 @@ const COMMAND_BYTES: u64 = 12;
 /// space.
 #[derive(Debug)]
 pub struct SkinPipeline {
-    pass: VariantPass,
+    pub(crate) pass: VariantPass,
 }
 
 destroy_fields!(SkinPipeline, &'a Device: pass);
@@ -98,22 +98,10 @@ impl SkinPipeline {
     /// # Safety
     /// `device` is the one that the stage was made with.
     pub unsafe fn prepare(&mut self, device: &Device, mesh: &SkinnedMesh) -> Result<()> {
-        self.prepare_variants(device, mesh.chunks().iter().map(|chunks| chunks.variant))?;
+        let chunks = mesh.chunks().iter();
+        self.pass
+            .prepare(device, chunks.map(|chunks| chunks.variant))?;
         Ok(())
-    }
-
-    /// Creates the pipelines of these variants. Returns how many were created.
-    pub(crate) fn prepare_variants(
-        &mut self,
-        device: &Device,
-        variants: impl Iterator<Item = u32>,
-    ) -> Result<u32> {
-        self.pass.prepare(device, variants)
-    }
-
-    /// All pipelines, with the variants that they deform. The first deforms all.
-    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (u32, vk::Pipeline)> + '_ {
-        self.pass.pipelines()
     }
 
     /// Records the skinning of the instances that `dispatch` names.

@@ -4,9 +4,10 @@ use crate::gpu::accel::Structures;
 use crate::gpu::{Gpu, destroy_fields};
 
 /// The progress of the structures of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A frame has to build them.
+    #[default]
     Wanted,
     /// A frame built them, and asked for their compacted sizes.
     Built,
@@ -18,7 +19,7 @@ pub(crate) enum Step {
 }
 
 /// Structures in one buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) structures: Structures,
     /// The pose of each.
@@ -34,18 +35,6 @@ pub(crate) struct Batch {
 destroy_fields!(Batch, Gpu<'a>: structures, spare);
 
 impl Batch {
-    /// Structures that a frame has to build.
-    pub(crate) fn new(structures: Structures, poses: Vec<u32>) -> Self {
-        Self {
-            structures,
-            poses,
-            step: Step::Wanted,
-            frame: 0,
-            query: 0,
-            spare: Structures::default(),
-        }
-    }
-
     /// Undoes what the frame of this number did, which is never submitted. Returns whether it did
     /// anything.
     pub(crate) fn abandon(&mut self, frame: u64) -> bool {

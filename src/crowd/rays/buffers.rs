@@ -63,8 +63,6 @@ impl Space {
 pub(crate) struct RayCapacity {
     /// Numbers of characters in the GPU's tables.
     pub(crate) characters: u32,
-    /// Chunks of members in the GPU's tables.
-    pub(crate) chunks: u32,
     /// Instances in the table.
     pub(crate) instances: u32,
     /// Of a frame.
@@ -78,7 +76,6 @@ impl RayCapacity {
     pub(crate) fn of(capacity: &Capacity, characters: u32) -> Self {
         Self {
             characters,
-            chunks: chunk_capacity(capacity, characters),
             instances: capacity.instances,
             ..Self::default()
         }
@@ -88,7 +85,6 @@ impl RayCapacity {
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             characters: self.characters.max(other.characters),
-            chunks: self.chunks.max(other.chunks),
             instances: self.instances.max(other.instances),
             builds: self.builds.with(other.builds, u64::max),
             slots: self.slots.with(other.slots, u64::max),
@@ -174,7 +170,8 @@ impl RayBuffers {
         let device = gpu.device;
         let accel = device.accel("CrowdDesc::rays")?;
         let most = device.limits.max_storage_range;
-        let candidates = u64::from(capacity.chunks) * CHUNK as u64;
+        let chunks = chunk_capacity(capacity.instances, capacity.characters);
+        let candidates = u64::from(chunks) * CHUNK as u64;
         let words = u64::from(capacity.chosen()[1]) + candidates;
         let bytes = limit(
             "bytes of people for rays (maxStorageBufferRange)",

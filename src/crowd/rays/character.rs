@@ -23,10 +23,7 @@ pub(super) struct Geometry {
     /// Its first vertex among those of the character.
     pub(super) first_vertex: u32,
     pub(super) vertices: u32,
-    /// The first byte in the mesh buffer.
-    pub(super) first_byte: u32,
     pub(super) index_type: vk::IndexType,
-    pub(super) triangles: u32,
     /// False if rays must ask whether they meet it.
     pub(super) opaque: bool,
     /// The number of the bit by which instances hide it, or [`GpuInstance::NONE`].
@@ -43,6 +40,7 @@ pub(crate) struct RayMesh {
     pub(crate) level: u32,
     /// By primitive.
     pub(super) geometries: Vec<Geometry>,
+    pub(crate) ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
     /// The bytes of a structure.
     pub(crate) bytes: u64,
     /// The space for a build or an update of one structure.
@@ -145,13 +143,6 @@ impl RayCharacter {
 }
 
 impl RayMesh {
-    pub(super) fn triangles(&self) -> u64 {
-        self.geometries
-            .iter()
-            .map(|it| u64::from(it.triangles))
-            .sum()
-    }
-
     /// The geometries of a structure whose vertices start at an address.
     pub(crate) fn geometries(
         &self,
@@ -174,17 +165,6 @@ impl RayMesh {
                 .geometry_type(vk::GeometryTypeKHR::TRIANGLES)
                 .geometry(vk::AccelerationStructureGeometryDataKHR { triangles })
                 .flags(flags)
-        })
-    }
-
-    /// The ranges of its triangles, by primitive.
-    pub(crate) fn ranges(
-        &self,
-    ) -> impl ExactSizeIterator<Item = vk::AccelerationStructureBuildRangeInfoKHR> + '_ {
-        self.geometries.iter().map(|own| {
-            vk::AccelerationStructureBuildRangeInfoKHR::default()
-                .primitive_count(own.triangles)
-                .primitive_offset(own.first_byte)
         })
     }
 }

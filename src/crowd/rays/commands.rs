@@ -173,10 +173,9 @@ impl Rays {
     ) {
         self.plan.fill(characters, &self.buffers);
         let Plan {
-            jobs,
             copies,
             infos,
-            ranges_of,
+            ranges,
             ..
         } = &self.plan;
         let record = accel.raw.fp().cmd_build_acceleration_structures_khr;
@@ -184,10 +183,10 @@ impl Rays {
         // Structures, scratch memory and vertices of the jobs do not overlap. An earlier frame
         // built what is copied, to structures of the compacted sizes, and what is refitted. The
         // pool has queries for all builds. The addresses of geometries and ranges are those of
-        // lists that live on.
+        // lists that live on and do not move.
         unsafe {
-            if !jobs.is_empty() {
-                record(cmd, jobs.len() as u32, infos.as_ptr(), ranges_of.as_ptr());
+            if !infos.is_empty() {
+                record(cmd, infos.len() as u32, infos.as_ptr(), ranges.as_ptr());
             }
             for [from, to] in copies {
                 let info = vk::CopyAccelerationStructureInfoKHR::default()
@@ -196,7 +195,7 @@ impl Rays {
                     .mode(vk::CopyAccelerationStructureModeKHR::COMPACT);
                 accel.raw.cmd_copy_acceleration_structure(cmd, &info);
             }
-            if !jobs.is_empty() || !copies.is_empty() {
+            if !infos.is_empty() || !copies.is_empty() {
                 device.barrier(cmd, (BUILD, BUILT), (BUILD, USED | BUILT));
             }
             let built: Vec<_> = self.plan.poses().iter().map(|job| job.structure).collect();

@@ -16,6 +16,7 @@ use crate::mesh::AlphaMode;
 use crate::order;
 use crate::pass::rays::RayChunks;
 use ash::vk;
+use ash::vk::AccelerationStructureBuildRangeInfoKHR as BuildRange;
 use std::collections::VecDeque;
 
 /// The most structures of a character.
@@ -120,10 +121,12 @@ fn tables(
     let mut words = head.to_vec();
     words.resize(lists, 0);
     let mut table = words.clone();
-    for own in shared.geometries.iter().chain(&near.geometries) {
-        // See `throng_hit_geometry` in `shaders/include/throng_hit.glsl`.
-        let narrow = u32::from(own.index_type == vk::IndexType::UINT16);
-        table.extend([own.first_byte | narrow, own.hidden_bit]);
+    for mesh in [&*shared, near] {
+        for (own, range) in mesh.geometries.iter().zip(&mesh.ranges) {
+            // See `throng_hit_geometry` in `shaders/include/throng_hit.glsl`.
+            let narrow = u32::from(own.index_type == vk::IndexType::UINT16);
+            table.extend([range.primitive_offset | narrow, own.hidden_bit]);
+        }
     }
     // Rows of 16 bytes.
     table.resize(table.len().next_multiple_of(4), 0);
@@ -137,12 +140,13 @@ impl RayMesh {
     /// The triangles at a level, without chunks. `refits` is true for structures that are refitted.
     fn new(accel: &Accel, loaded: &LoadedCharacter, level: usize, refits: bool) -> Self {
         let own = loaded.levels.get(level);
-        let geometries = own.map_or_else(Vec::new, |own| geometries(loaded, own));
-        let most: Vec<u32> = geometries.iter().map(|own| own.triangles).collect();
+        let (geometries, ranges) = own.map_or_else(Default::default, |own| triangles(loaded, own));
+        let most: Vec<u32> = ranges.iter().map(|own| own.primitive_count).collect();
         let vertices = geometries.iter().map(|own| u64::from(own.vertices)).sum();
         let mut mesh = Self {
             level: level as u32,
             geometries,
+            ranges,
             bytes: 0,
             each: Space::default(),
             address: loaded.mesh.address(),
@@ -157,6 +161,13 @@ impl RayMesh {
             scratch,
         };
         mesh
+    }
+
+    fn triangles(&self) -> u64 {
+        self.ranges
+            .iter()
+            .map(|own| u64::from(own.primitive_count))
+            .sum()
     }
 
     /// Appends its chunks to a table, and notes where they are.
@@ -222,7 +233,7 @@ fn flags(loaded: &LoadedCharacter) -> [u32; 2] {
 }
 
 /// The triangles of each primitive at a level, some of which have none.
-fn geometries(loaded: &LoadedCharacter, level: &Level) -> Vec<Geometry> {
+fn triangles(loaded: &LoadedCharacter, level: &Level) -> (Vec<Geometry>, Vec<BuildRange>) {
     // Bits of a variant that do not change positions in character space.
     let of_draws = GpuPrimitive::READS_SKINNED
         | GpuPrimitive::MAY_FLIP
@@ -249,9 +260,7 @@ fn geometries(loaded: &LoadedCharacter, level: &Level) -> Vec<Geometry> {
             // Nothing that is empty may point behind the end of the buffer.
             first_vertex: if vertices > 0 { next_vertex } else { 0 },
             vertices,
-            first_byte: first * if narrow { 2 } else { 4 },
             index_type,
-            triangles: count / 3,
             opaque: solid && drawn.bit == 0,
             hidden_bit: match drawn.bit {
                 0 => GpuInstance::NONE,
@@ -260,7 +269,10 @@ fn geometries(loaded: &LoadedCharacter, level: &Level) -> Vec<Geometry> {
             variant: variant.unwrap_or(0) & GpuPrimitive::FOR_POSITIONS & !of_draws,
         };
         next_vertex += vertices;
-        geometry
+        let range = BuildRange::default()
+            .primitive_count(count / 3)
+            .primitive_offset(first * if narrow { 2 } else { 4 });
+        (geometry, range)
     });
-    each.collect()
+    each.unzip()
 }

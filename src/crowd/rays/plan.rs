@@ -35,9 +35,8 @@ pub(crate) struct Plan {
     /// Copies from where structures were built to where they take less memory.
     pub(super) copies: Vec<[vk::AccelerationStructureKHR; 2]>,
     geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
-    ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
     pub(super) infos: Vec<vk::AccelerationStructureBuildGeometryInfoKHR<'static>>,
-    pub(super) ranges_of: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
+    pub(super) ranges: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
 }
 
 // SAFETY: only `Rays::record_structures` (`commands.rs`) uses the addresses in it, and writes them
@@ -74,23 +73,13 @@ impl Plan {
         self.geometries.clear();
         self.ranges.clear();
         self.infos.clear();
-        self.ranges_of.clear();
-        let mesh = |job: &Job| {
-            let own = characters[job.character].rays.as_ref();
-            own.map(|own| own.mesh(job.kind != Kind::Pose))
-        };
         for job in &self.jobs {
-            let vertices = buffers.positions.address + job.before.vertices * POSITION_BYTES;
-            if let Some(mesh) = mesh(job) {
-                self.geometries.extend(mesh.geometries(vertices));
-                self.ranges.extend(mesh.ranges());
-            }
-        }
-        // From here on, the lists do not move.
-        let mut first = 0;
-        for job in &self.jobs {
-            let count = mesh(job).map_or(0, |mesh| mesh.ranges().len());
-            let mut info = build(&[], job.kind != Kind::Pose)
+            let Some(own) = &characters[job.character].rays else {
+                continue;
+            };
+            let refits = job.kind != Kind::Pose;
+            let mesh = own.mesh(refits);
+            let mut info = build(&[], refits)
                 .dst_acceleration_structure(job.structure)
                 .scratch_data(vk::DeviceOrHostAddressKHR {
                     device_address: buffers.scratch_address + job.before.scratch,
@@ -99,11 +88,17 @@ impl Plan {
                 info.mode = vk::BuildAccelerationStructureModeKHR::UPDATE;
                 info.src_acceleration_structure = job.structure;
             }
-            info.geometry_count = count as u32;
-            info.p_geometries = self.geometries[first..].as_ptr();
+            info.geometry_count = mesh.ranges.len() as u32;
             self.infos.push(info);
-            self.ranges_of.push(self.ranges[first..].as_ptr());
-            first += count;
+            self.ranges.push(mesh.ranges.as_ptr());
+            let vertices = buffers.positions.address + job.before.vertices * POSITION_BYTES;
+            self.geometries.extend(mesh.geometries(vertices));
+        }
+        // From here on, the geometries do not move.
+        let mut first = 0;
+        for info in &mut self.infos {
+            info.p_geometries = self.geometries[first..].as_ptr();
+            first += info.geometry_count as usize;
         }
     }
 

@@ -175,8 +175,11 @@ impl Rays {
             match Structures::new(gpu, "throng structures", BOTTOM, &vec![bytes; count]) {
                 Ok(made) => {
                     space = space.with(each.times(count as u64), u64::saturating_sub);
-                    let poses = rays.queue.drain(..count).collect();
-                    rays.batches.push(Batch::new(made.keep(), poses));
+                    rays.batches.push(Batch {
+                        structures: made.keep(),
+                        poses: rays.queue.drain(..count).collect(),
+                        ..Batch::default()
+                    });
                 }
                 Err(error) => {
                     // People go on with the structures that there are.
