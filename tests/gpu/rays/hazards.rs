@@ -1,8 +1,9 @@
 //! Barriers that are left out on purpose: the layer sees what they are for.
 
-use super::commands::{Noted, notes, noting};
+use super::commands::noting;
 use super::{EXTENT, World, rays_into};
 use crate::reference::rng::Rng;
+use crate::support::noted::{Noted, notes};
 use crate::support::{CONFIGS, SMALL, Setup, placed, view};
 use std::io::Write as _;
 use throng::animator::Play;
