@@ -49,12 +49,8 @@ impl Space {
     /// How often `each` fits, which has a job.
     pub(crate) fn fitting(self, each: Self) -> u64 {
         let often = |own: u64, each| own.checked_div(each).unwrap_or(u64::MAX);
-        let Self {
-            jobs,
-            vertices,
-            scratch,
-        } = self.with(each, often);
-        jobs.min(vertices).min(scratch)
+        let fits = self.with(each, often);
+        fits.jobs.min(fits.vertices).min(fits.scratch)
     }
 }
 

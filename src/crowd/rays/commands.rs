@@ -4,7 +4,7 @@ use crate::crowd::characters::list::Characters;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::batch::Step;
 use crate::crowd::rays::buffers::{people_build, people_geometry};
-use crate::crowd::rays::plan::{Job, Kind, Plan};
+use crate::crowd::rays::plan::{Job, Kind};
 use crate::crowd::rays::state::Rays;
 use crate::gpu::accel::Accel;
 use crate::gpu::animation::words;
@@ -172,12 +172,8 @@ impl Rays {
         frame_index: u32,
     ) {
         self.plan.fill(characters, &self.buffers);
-        let Plan {
-            copies,
-            infos,
-            ranges,
-            ..
-        } = &self.plan;
+        let plan = &self.plan;
+        let (infos, copies) = (&plan.infos, &plan.copies);
         let record = accel.raw.fp().cmd_build_acceleration_structures_khr;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
         // Structures, scratch memory and vertices of the jobs do not overlap. An earlier frame
@@ -186,7 +182,12 @@ impl Rays {
         // lists that live on and do not move.
         unsafe {
             if !infos.is_empty() {
-                record(cmd, infos.len() as u32, infos.as_ptr(), ranges.as_ptr());
+                record(
+                    cmd,
+                    infos.len() as u32,
+                    infos.as_ptr(),
+                    plan.ranges.as_ptr(),
+                );
             }
             for [from, to] in copies {
                 let info = vk::CopyAccelerationStructureInfoKHR::default()
@@ -198,7 +199,7 @@ impl Rays {
             if !infos.is_empty() || !copies.is_empty() {
                 device.barrier(cmd, (BUILD, BUILT), (BUILD, USED | BUILT));
             }
-            let built: Vec<_> = self.plan.poses().iter().map(|job| job.structure).collect();
+            let built: Vec<_> = plan.poses().iter().map(|job| job.structure).collect();
             if !built.is_empty() {
                 let (raw, pool) = (&device.raw, self.queries.handle);
                 let first = frame_index * self.desc.builds_per_frame;

@@ -94,31 +94,23 @@ fn tables(
 ) -> (Vec<u32>, Vec<u32>) {
     let [shared, near] = meshes;
     let lists = TABLE_ADDRESSES + 2 * (poses + slots);
+    let geometries = [lists, lists + 2 * shared.geometries.len()].map(|at| at as u32);
     let [flags, hiding] = flags(loaded);
-    let error = |mesh: &RayMesh| {
-        let errors = loaded.errors(false);
-        errors.get(mesh.level as usize).copied().unwrap_or(0.0)
-    };
     let [low, high] = address_words(loaded.mesh.address());
-    let head: [u32; TABLE_ADDRESSES] = [
-        loaded.desc.sbt_offset & 0xFF_FFFF,
-        flags,
-        hiding,
-        loaded.rig.clips().len() as u32,
-        poses as u32 - 1,
-        shared.level,
-        near.each.vertices as u32,
-        0,
-        low,
-        high,
-        lists as u32,
-        (lists + 2 * shared.geometries.len()) as u32,
-        error(shared).to_bits(),
-        error(near).to_bits(),
-        first_material(loaded.primitives.len()) as u32,
-        0,
+    let errors = [&*shared, near].map(|mesh| {
+        let error_m = loaded.errors(false).get(mesh.level as usize);
+        error_m.copied().unwrap_or(0.0).to_bits()
+    });
+    let binding = loaded.desc.sbt_offset & 0xFF_FFFF;
+    let (clips, poses) = (loaded.rig.clips().len() as u32, poses as u32);
+    let material = first_material(loaded.primitives.len()) as u32;
+    let head: [[u32; 4]; TABLE_ADDRESSES / 4] = [
+        [binding, flags, hiding, clips],
+        [poses - 1, shared.level, near.each.vertices as u32, 0],
+        [low, high, geometries[0], geometries[1]],
+        [errors[0], errors[1], material, 0],
     ];
-    let mut words = head.to_vec();
+    let mut words = head.as_flattened().to_vec();
     words.resize(lists, 0);
     let mut table = words.clone();
     for mesh in [&*shared, near] {

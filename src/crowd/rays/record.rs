@@ -119,12 +119,9 @@ impl Frame<'_> {
             rays.pass.record_instances((device, cmd), stages);
             let then = (BUILD | transfer, read | USED | BUILT | from);
             device.barrier(cmd, (compute | BUILD, write | BUILT), then);
-            let (work, counted) = (
-                (rays.buffers.work.handle, 0),
-                rays.buffers.capacity.counted(),
-            );
+            let (work, words) = (rays.buffers.work.handle, rays.buffers.capacity.counted());
             let read_back = &rays.buffers.read_back;
-            read_back.record((device, cmd), frame_index, work, counted);
+            read_back.record((device, cmd), frame_index, (work, 0), words);
             rays.counted[frame_index as usize] = true;
             rays.record_structures((device, accel), cmd, characters, frame_index);
             rays.record_tlas(accel, cmd, count);
