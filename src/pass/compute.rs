@@ -8,6 +8,13 @@ use ash::vk;
 
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 
+/// The types of the storage buffers in a pass's own set, and the layout of set 0, if that is
+/// another.
+type SetLayouts = (
+    &'static [vk::DescriptorType],
+    Option<vk::DescriptorSetLayout>,
+);
+
 /// Set layout, pipeline layout and pipelines.
 #[derive(Debug)]
 pub(crate) struct ComputePass {
@@ -32,10 +39,7 @@ impl ComputePass {
     pub(super) unsafe fn new<'g, P>(
         device: &'g Device,
         name: &'static str,
-        (buffers, other): (
-            &'static [vk::DescriptorType],
-            Option<vk::DescriptorSetLayout>,
-        ),
+        (buffers, other): SetLayouts,
     ) -> Result<Guard<'g, Self>> {
         // Every device has these push constants, and four storage buffers in a stage.
         const { assert!(size_of::<P>() <= 128) };
@@ -130,10 +134,7 @@ impl VariantPass {
         device: &'g Device,
         name: &'static str,
         words: &'static [u32],
-        sets: (
-            &'static [vk::DescriptorType],
-            Option<vk::DescriptorSetLayout>,
-        ),
+        sets: SetLayouts,
     ) -> Result<Guard<'g, Self>> {
         // SAFETY: this function has the same contract.
         let compute = unsafe { ComputePass::new::<P>(device, name, sets) }?;
