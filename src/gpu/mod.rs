@@ -186,6 +186,7 @@ mod ranges;
 pub(crate) mod ring;
 pub(crate) mod sets;
 mod static_mesh;
+pub(crate) mod structures;
 mod texture;
 mod textures;
 mod upload;

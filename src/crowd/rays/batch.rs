@@ -1,6 +1,6 @@
 //! Structures that are built and compacted together.
 
-use crate::gpu::accel::Structures;
+use crate::gpu::structures::Structures;
 use crate::gpu::{Gpu, destroy_fields};
 
 /// The progress of the structures of a batch.

@@ -6,9 +6,9 @@ use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::work::chunk_capacity;
 use crate::crowd::rays::desc::{RECORD_BYTES, RayDesc};
 use crate::error::Result;
-use crate::gpu::accel::Structures;
 use crate::gpu::constants::{CHUNK, RAY_CHARACTER_WORDS, RAY_HEAD, RAY_JOB_WORDS};
 use crate::gpu::sets::Sets;
+use crate::gpu::structures::Structures;
 use crate::gpu::{Buffer, Gpu, Guard, destroy_fields, limit};
 use crate::pass::rays::RayPass;
 use ash::vk;
@@ -46,7 +46,7 @@ impl Space {
         self.with(self, |own, _| own.saturating_mul(count))
     }
 
-    /// How often `each` fits, which has a job.
+    /// The number of times that `each` fits.
     pub(crate) fn fitting(self, each: Self) -> u64 {
         let often = |own: u64, each| own.checked_div(each).unwrap_or(u64::MAX);
         let fits = self.with(each, often);

@@ -8,9 +8,9 @@
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::batch::{Batch, Step};
 use crate::crowd::rays::buffers::Space;
-use crate::gpu::accel::Structures;
 use crate::gpu::animation::words;
 use crate::gpu::constants::TABLE_ADDRESSES;
+use crate::gpu::structures::Structures;
 use crate::gpu::{Buffer, Gpu, destroy_fields};
 use crate::order;
 use crate::pass::rays::RayChunks;

@@ -10,7 +10,7 @@ use crate::crowd::rays::character::RayCharacter;
 use crate::crowd::rays::desc::RayDesc;
 use crate::crowd::rays::plan::Plan;
 use crate::error::Result;
-use crate::gpu::accel::Structures;
+use crate::gpu::structures::Structures;
 use crate::gpu::{Gpu, Guard, Object, Upload, VkCall, destroy_fields};
 use crate::pass::cull::CullDispatch;
 use crate::pass::rays::RayPass;

@@ -1,4 +1,4 @@
-//! What a crowd makes and records, with rays and without.
+//! Objects and commands of a crowd, with rays and without.
 
 use super::EXTENT;
 use crate::support::frames::FramesInFlight;
