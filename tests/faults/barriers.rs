@@ -100,11 +100,7 @@ fn unordered(commands: &[Noted]) -> Option<usize> {
                 }
                 dispatched = true;
             }
-            Noted::Draw => {
-                if copied || dispatched {
-                    return Some(at);
-                }
-            }
+            Noted::Draw if copied || dispatched => return Some(at),
             _ => {}
         }
     }
