@@ -12,10 +12,12 @@
 const uint LANES = 128u, BINS = 256u;
 layout(local_size_x = LANES) in;
 shared uint bins[BINS];
-shared uint flags[LANES];
 // The digits of the last key that is taken, and how many of those with these digits are.
 shared uint last_key;
 shared uint taken_of_last;
+// The slots that are taken, and the candidates with the last key that have asked for one.
+shared uint taken;
+shared uint asked_of_last;
 
 uint key_of(const uint instance) {
     return ray_work[ray_work[RAY_CHOSEN] + instance];
@@ -27,6 +29,8 @@ void select(const uint list, const uint count, const uint most) {
     if (lane == 0u) {
         last_key = 0u;
         taken_of_last = most;
+        taken = 0u;
+        asked_of_last = 0u;
     }
     for (uint shift = 32u; shift > 0u;) {
         uint above = shift == 32u ? 0u : 0xFFFFFFFFu << shift;
@@ -74,40 +78,22 @@ void main() {
     uint list = ray_work[RAY_CANDIDATES] + work[character] * CHUNK;
     uint count = ray_work[own + RAY_WANTING];
     select(list, count, most);
-    uint taken = 0u, of_last = 0u, vertex = ray_work[own + RAY_VERTICES];
-    uint each = table.words[TABLE_SLOT_VERTICES];
-    for (uint block = 0u; block < count; block += LANES) {
-        uint candidate = block + lane, key = NO_ADDRESS, instance = 0u;
-        if (candidate < count) {
-            instance = ray_work[list + candidate];
-            key = key_of(instance);
-        }
-        flags[lane] = key < last_key ? 1u : (key == last_key && key != NO_ADDRESS ? 2u : 0u);
-        barrier();
-        uint nearer = taken, equal = of_last;
-        for (uint other = 0u; other < LANES; ++other) {
-            bool before = other < lane;
-            nearer += before && flags[other] == 1u ? 1u : 0u;
-            equal += before && flags[other] == 2u ? 1u : 0u;
-            taken += flags[other] == 1u ? 1u : 0u;
-            of_last += flags[other] == 2u ? 1u : 0u;
-        }
-        uint slot = nearer + min(equal, taken_of_last);
-        bool takes = flags[lane] == 1u || (flags[lane] == 2u && equal < taken_of_last);
-        if (candidate < count) {
-            ray_work[ray_work[RAY_CHOSEN] + instance] = takes && slot < most ? slot + 1u : 0u;
-        }
-        if (takes && slot < most) {
-            uvec2 palette = absolute(palette_of(instance));
+    uint vertex = ray_work[own + RAY_VERTICES], each = table.words[TABLE_SLOT_VERTICES];
+    for (uint candidate = lane; candidate < count; candidate += LANES) {
+        uint instance = ray_work[list + candidate], key = key_of(instance);
+        bool takes = key < last_key
+                     || (key == last_key && atomicAdd(asked_of_last, 1u) < taken_of_last);
+        uint slot = takes ? atomicAdd(taken, 1u) : 0u;
+        ray_work[ray_work[RAY_CHOSEN] + instance] = takes ? slot + 1u : 0u;
+        if (takes) {
             uint morphs = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
-            write_job(ray_work[own + RAY_JOBS] + slot * RAY_JOB_WORDS, palette,
-                      vertex + slot * each, morphs);
+            write_job(ray_work[own + RAY_JOBS] + slot * RAY_JOB_WORDS,
+                      absolute(palette_of(instance)), vertex + slot * each, morphs);
         }
-        barrier();
     }
+    barrier();
     // The others rest.
-    uint used = min(taken + min(of_last, taken_of_last), most);
-    for (uint slot = used + lane; slot < jobs; slot += LANES) {
+    for (uint slot = taken + lane; slot < jobs; slot += LANES) {
         write_job(ray_work[own + RAY_JOBS] + slot * RAY_JOB_WORDS, rest_palette(character),
                   vertex + slot * each, NO_ADDRESS);
     }

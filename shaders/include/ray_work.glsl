@@ -1,4 +1,4 @@
-// The buffer that the stages of rays share: see src/crowd/rays/work.rs. Offsets are in words.
+// The buffer that the stages of rays share: see src/crowd/rays/buffers.rs. Offsets are in words.
 
 // The head, written by the CPU in each frame: the view, the number of records, the number of
 // characters that the table of characters has, a word for each instance, the address of the frame's

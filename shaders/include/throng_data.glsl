@@ -149,29 +149,21 @@ layout(set = THRONG_SET, binding = 0, std140) uniform ThrongViewBlock { ThrongVi
 
 // The mesh buffer, seen as its records and as words. Materials are in throng_surface.glsl.
 #ifdef THRONG_MESH_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongPrimitives {
-    ThrongPrimitive all[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongMesh {
-    uint all[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongMesh2 {
-    uvec2 all[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongMesh4 {
-    uvec4 all[];
-};
-#define throng_primitives ThrongPrimitives(THRONG_MESH_ADDRESS).all
-#define throng_mesh ThrongMesh(THRONG_MESH_ADDRESS).all
-#define throng_mesh2 ThrongMesh2(THRONG_MESH_ADDRESS).all
-#define throng_mesh4 ThrongMesh4(THRONG_MESH_ADDRESS).all
+#define THRONG_MESH_BLOCK buffer_reference, buffer_reference_align = 16
 #else
-layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongPrimitives {
+#define THRONG_MESH_BLOCK set = THRONG_SET, binding = 1
+#endif
+layout(THRONG_MESH_BLOCK, std430) readonly buffer ThrongPrimitives {
     ThrongPrimitive throng_primitives[];
 };
-layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh { uint throng_mesh[]; };
-layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh2 { uvec2 throng_mesh2[]; };
-layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh4 { uvec4 throng_mesh4[]; };
+layout(THRONG_MESH_BLOCK, std430) readonly buffer ThrongMesh { uint throng_mesh[]; };
+layout(THRONG_MESH_BLOCK, std430) readonly buffer ThrongMesh2 { uvec2 throng_mesh2[]; };
+layout(THRONG_MESH_BLOCK, std430) readonly buffer ThrongMesh4 { uvec4 throng_mesh4[]; };
+#ifdef THRONG_MESH_ADDRESS
+#define throng_primitives ThrongPrimitives(THRONG_MESH_ADDRESS).throng_primitives
+#define throng_mesh ThrongMesh(THRONG_MESH_ADDRESS).throng_mesh
+#define throng_mesh2 ThrongMesh2(THRONG_MESH_ADDRESS).throng_mesh2
+#define throng_mesh4 ThrongMesh4(THRONG_MESH_ADDRESS).throng_mesh4
 #endif
 
 #ifndef THRONG_NO_INSTANCES

@@ -51,16 +51,17 @@ void main() {
         return;
     }
     hits[at] = floatBitsToUint(rayQueryGetIntersectionTEXT(query, true));
-    hits[at + 1u] = uint(rayQueryGetIntersectionInstanceCustomIndexEXT(query, true));
-    hits[at + 2u] = uint(rayQueryGetIntersectionGeometryIndexEXT(query, true));
-    hits[at + 3u] = uint(rayQueryGetIntersectionPrimitiveIndexEXT(query, true));
+    uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, true);
+    uint geometry = rayQueryGetIntersectionGeometryIndexEXT(query, true);
+    uint triangle = rayQueryGetIntersectionPrimitiveIndexEXT(query, true);
+    vec2 barycentrics = rayQueryGetIntersectionBarycentricsEXT(query, true);
+    hits[at + 1u] = index;
+    hits[at + 2u] = geometry;
+    hits[at + 3u] = triangle;
     hits[at + 5u] = rayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetEXT(query, true);
     hits[at + 6u] = rayQueryGetIntersectionFrontFaceEXT(query, true) ? 1u : 0u;
     hits[at + 7u] = uint(rayQueryGetIntersectionInstanceIdEXT(query, true));
-    uint index = rayQueryGetIntersectionInstanceCustomIndexEXT(query, true);
-    ThrongHit hit = throng_hit(index, rayQueryGetIntersectionGeometryIndexEXT(query, true),
-                               rayQueryGetIntersectionPrimitiveIndexEXT(query, true),
-                               rayQueryGetIntersectionBarycentricsEXT(query, true));
+    ThrongHit hit = throng_hit(index, geometry, triangle, barycentrics);
     float numbers[12] = float[](hit.position.x, hit.position.y, hit.position.z, hit.normal.x,
                                 hit.normal.y, hit.normal.z, hit.uv.x, hit.uv.y, hit.color.r,
                                 hit.color.g, hit.color.b, throng_ray_start(index));
@@ -69,9 +70,7 @@ void main() {
     }
     hits[at + 20u] = hit.user;
     hits[at + 21u] = hit.material;
-    vec3 past = throng_hit_previous(index, rayQueryGetIntersectionGeometryIndexEXT(query, true),
-                                    rayQueryGetIntersectionPrimitiveIndexEXT(query, true),
-                                    rayQueryGetIntersectionBarycentricsEXT(query, true));
+    vec3 past = throng_hit_previous(index, geometry, triangle, barycentrics);
     for (uint i = 0u; i < 3u; ++i) {
         hits[at + 22u + i] = floatBitsToUint(past[i]);
     }

@@ -96,8 +96,8 @@ use memory::buffers::{BufferUsers, FrameBuffers};
 use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
+use rays::buffers::RayCapacity;
 use rays::state::Rays;
-use rays::work::RayCapacity;
 use scene::Scene;
 use std::sync::Arc;
 use table::Slots;
@@ -296,9 +296,9 @@ impl Crowd {
         let rays = desc.rays.as_ref().zip(pipelines.cull.as_ref());
         let rays = rays.map(|(rays, cull)| {
             let layouts = [pipelines.set_layout.handle(), cull.set_layout()];
-            let space = RayCapacity::of(capacity, work.characters);
+            let capacity = RayCapacity::of(capacity, work.characters);
             let frames = desc.frames_in_flight;
-            Rays::new(gpu, layouts, (rays, frames), (space, &buffers))
+            Rays::new(gpu, layouts, (rays, frames), (capacity, &buffers))
         });
         let rays = rays.transpose()?;
         Ok(Self {

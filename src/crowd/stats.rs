@@ -33,6 +33,12 @@ pub struct ViewStats {
     pub error_factor: f32,
 }
 
+/// Words of the counters of all views together and of each, or 0 without views.
+pub(crate) fn counter_words(views: u32) -> usize {
+    let counters = views + views.min(1);
+    (counters * COUNTER_WORDS) as usize
+}
+
 impl ViewStats {
     /// The figures that the GPU counted, as `shaders/include/stages.glsl` has them.
     pub(crate) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {

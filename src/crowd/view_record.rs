@@ -1,5 +1,6 @@
 //! The records of a view: the one that shaders read, and what draws need on the CPU.
 
+use crate::crowd::Culling;
 use crate::crowd::frame::history::Past;
 use crate::crowd::view::{View, corners};
 use crate::gpu::layout::{GpuEye, GpuView};
@@ -86,6 +87,8 @@ pub(crate) struct Prepared {
     pub(crate) reversed_depth: Option<bool>,
     /// The number of its eyes.
     pub(crate) eyes: u32,
+    /// True with [`Culling::Rays`].
+    pub(crate) of_rays: bool,
 }
 
 impl Prepared {
@@ -97,6 +100,7 @@ impl Prepared {
             orthographic: view.is_orthographic(),
             reversed_depth: view.has_reversed_depth(),
             eyes: view.eye_count() as u32,
+            of_rays: view.culling == Culling::Rays,
         }
     }
 

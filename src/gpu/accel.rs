@@ -1,10 +1,10 @@
-//! The functions of acceleration structures, their limits, and sizes.
+//! Acceleration structures: functions and limits of the device, and sizes.
 
 use super::Features;
 use ash::vk;
 
 /// Offsets of structures in their buffer are multiples of this.
-pub(crate) const STRUCTURE_ALIGNMENT: u64 = 256;
+const STRUCTURE_ALIGNMENT: u64 = 256;
 
 /// The functions of `VK_KHR_acceleration_structure`, and limits of the device.
 #[derive(Clone)]
@@ -36,57 +36,46 @@ impl Accel {
         // SAFETY: the handles are alive, by this function's contract. A device without the
         // extension does not write the structure.
         unsafe { instance.get_physical_device_properties2(physical_device, &mut all) };
-        let max_storage_buffers = all
-            .properties
-            .limits
-            .max_per_stage_descriptor_storage_buffers;
+        let limits = all.properties.limits;
+        let alignment = own.min_acceleration_structure_scratch_offset_alignment;
         Some(Self {
             raw: ash::khr::acceleration_structure::Device::new(instance, device),
-            scratch_alignment: own
-                .min_acceleration_structure_scratch_offset_alignment
-                .max(1)
-                .into(),
+            scratch_alignment: alignment.max(1).into(),
             max_instances: own.max_instance_count,
             max_primitives: own.max_primitive_count,
-            max_storage_buffers,
+            max_storage_buffers: limits.max_per_stage_descriptor_storage_buffers,
         })
     }
-}
 
-/// The bytes that a structure and its build take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct StructureSize {
-    /// A multiple of [`STRUCTURE_ALIGNMENT`].
-    pub(crate) bytes: u64,
-    pub(crate) scratch: u64,
-    /// Scratch memory of an update.
-    pub(crate) update: u64,
-}
-
-impl StructureSize {
-    /// The size of a structure whose geometries have at most so many primitives.
-    pub(crate) fn of(
-        accel: &Accel,
+    /// The bytes of a structure, and of the scratch memory of its builds and updates, if its
+    /// geometries have at most so many primitives.
+    pub(crate) fn sizes(
+        &self,
         info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
         most: &[u32],
-    ) -> Self {
+    ) -> [u64; 2] {
         let mut sizes = vk::AccelerationStructureBuildSizesInfoKHR::default();
+        let kind = vk::AccelerationStructureBuildTypeKHR::DEVICE;
         // SAFETY: the geometries are valid for such a call, which reads no memory through their
         // addresses, and there is a number for each of them.
         unsafe {
-            accel.raw.get_acceleration_structure_build_sizes(
-                vk::AccelerationStructureBuildTypeKHR::DEVICE,
-                info,
-                most,
-                &mut sizes,
-            );
+            let raw = &self.raw;
+            raw.get_acceleration_structure_build_sizes(kind, info, most, &mut sizes);
         }
-        let bytes = sizes.acceleration_structure_size.max(1);
-        let scratch = |bytes: u64| bytes.next_multiple_of(accel.scratch_alignment);
-        Self {
-            bytes: bytes.next_multiple_of(STRUCTURE_ALIGNMENT),
-            scratch: scratch(sizes.build_scratch_size),
-            update: scratch(sizes.update_scratch_size),
-        }
+        let updates = vk::BuildAccelerationStructureFlagsKHR::ALLOW_UPDATE;
+        let update = match info.flags.contains(updates) {
+            true => sizes.update_scratch_size,
+            false => 0,
+        };
+        let scratch = sizes.build_scratch_size.max(update);
+        [
+            aligned(sizes.acceleration_structure_size),
+            scratch.next_multiple_of(self.scratch_alignment),
+        ]
     }
+}
+
+/// A multiple of [`STRUCTURE_ALIGNMENT`], and not 0.
+pub(super) fn aligned(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(STRUCTURE_ALIGNMENT)
 }

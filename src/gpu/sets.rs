@@ -385,6 +385,42 @@ pub(crate) fn with_pool<'g>(
     Ok(pool.map(|pool| Sets { pool, sets }))
 }
 
+/// Creates a layout of sets of buffers, each with its binding and type.
+pub(crate) fn buffer_layout<'g>(
+    device: &'g Device,
+    name: &str,
+    buffers: impl Iterator<Item = (u32, vk::DescriptorType)>,
+    stages: vk::ShaderStageFlags,
+) -> Result<Guard<'g, Object<vk::DescriptorSetLayout>>> {
+    let bindings: Vec<_> = buffers
+        .map(|(at, kind)| binding(at, kind, stages))
+        .collect();
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+    layout(device, name, &info)
+}
+
+/// Makes a set of such a layout, in a pool of its own. The buffers are alive.
+pub(crate) fn buffer_set<'g>(
+    device: &'g Device,
+    name: &str,
+    layout: vk::DescriptorSetLayout,
+    buffers: &[(u32, vk::DescriptorType, vk::DescriptorBufferInfo)],
+) -> Result<Guard<'g, Sets>> {
+    let sizes = buffers.iter().map(|(_, ty, _)| vk::DescriptorPoolSize {
+        ty: *ty,
+        descriptor_count: 1,
+    });
+    let made = with_pool(device, name, &sizes.collect::<Vec<_>>(), layout, 1, None)?;
+    let writes = buffers.iter().map(|(number, kind, buffer)| {
+        let info = core::slice::from_ref(buffer);
+        write(made.first(), *number, *kind).buffer_info(info)
+    });
+    let writes: Vec<_> = writes.collect();
+    // SAFETY: no command buffer has used the new set, and the buffers are alive.
+    unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
+    Ok(made)
+}
+
 /// Allocates sets from a pool.
 ///
 /// # Safety

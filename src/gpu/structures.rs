@@ -1,6 +1,6 @@
 //! Buffers of acceleration structures.
 
-use super::accel::Accel;
+use super::accel::{Accel, aligned};
 use super::{Buffer, Destroy, Device, Features, Gpu, Guard, VkCall};
 use crate::error::{Error, Result};
 use ash::vk;
@@ -18,7 +18,7 @@ impl Device {
     }
 }
 
-/// Acceleration structures in a buffer.
+/// Acceleration structures in a buffer. By default, there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Structures {
     buffer: Buffer,
@@ -42,7 +42,7 @@ impl Destroy for Structures {
 }
 
 impl Structures {
-    /// Creates structures of these sizes, which are multiples of [`STRUCTURE_ALIGNMENT`].
+    /// Creates structures of these sizes in bytes.
     ///
     /// # Errors
     /// - [`Error::NotEnabled`] without the extension.
@@ -53,20 +53,23 @@ impl Structures {
         kind: vk::AccelerationStructureTypeKHR,
         sizes: &[u64],
     ) -> Result<Guard<'g, Self>> {
+        let mut made = Guard::new(gpu, Self::default());
+        if sizes.is_empty() {
+            return Ok(made);
+        }
         let accel = gpu.device.accel("acceleration structures")?;
         let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let buffer = Buffer::device_local(gpu, name, sizes.iter().sum(), usage)?;
-        let all = Vec::with_capacity(sizes.len());
-        let mut made = buffer.map(|buffer| Self { buffer, all });
+        let bytes = sizes.iter().map(|size| aligned(*size)).sum();
+        made.buffer = Buffer::device_local(gpu, name, bytes, usage)?.keep();
         let mut offset = 0;
         for size in sizes {
             let info = vk::AccelerationStructureCreateInfoKHR::default()
                 .buffer(made.buffer.handle)
                 .offset(offset)
-                .size(*size)
+                .size(aligned(*size))
                 .ty(kind);
-            offset += size;
+            offset += aligned(*size);
             // SAFETY: the buffer is alive, has the usage, and space for the structure.
             let structure = unsafe { accel.raw.create_acceleration_structure(&info, None) };
             let structure = structure.call("vkCreateAccelerationStructureKHR")?;
@@ -83,6 +86,11 @@ impl Structures {
     /// The structures with their addresses.
     pub(crate) fn all(&self) -> &[(vk::AccelerationStructureKHR, vk::DeviceAddress)] {
         &self.all
+    }
+
+    /// The number of structures.
+    pub(crate) fn count(&self) -> u32 {
+        self.all.len() as u32
     }
 
     /// Bytes of the buffer.

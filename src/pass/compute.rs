@@ -3,10 +3,17 @@
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout};
 use crate::gpu::sets::{self, Sets};
-use crate::gpu::{Device, Guard, Object, destroy_fields};
+use crate::gpu::{CHUNK, Device, GpuInstance, Guard, Object, destroy_fields};
 use ash::vk;
 
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
+
+/// The types of the storage buffers in a pass's own set, and the layout of set 0, if that is
+/// another.
+type SetLayouts = (
+    &'static [vk::DescriptorType],
+    Option<vk::DescriptorSetLayout>,
+);
 
 /// Set layout, pipeline layout and pipelines.
 #[derive(Debug)]
@@ -32,18 +39,14 @@ impl ComputePass {
     pub(super) unsafe fn new<'g, P>(
         device: &'g Device,
         name: &'static str,
-        (buffers, other): (
-            &'static [vk::DescriptorType],
-            Option<vk::DescriptorSetLayout>,
-        ),
+        (buffers, other): SetLayouts,
     ) -> Result<Guard<'g, Self>> {
         // Every device has these push constants, and four storage buffers in a stage.
         const { assert!(size_of::<P>() <= 128) };
-        let bindings = (0..).zip(buffers);
-        let bindings = bindings.map(|(at, kind)| sets::binding(at, *kind, STAGES));
-        let bindings: Vec<_> = bindings.collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let own = (!buffers.is_empty()).then(|| sets::layout(device, name, &info));
+        let own = (!buffers.is_empty()).then(|| {
+            let buffers = (0..).zip(buffers.iter().copied());
+            sets::buffer_layout(device, name, buffers, STAGES)
+        });
         let own = own.transpose()?;
         let own_set = own.as_ref().map(|own| own.handle);
         let sets: Vec<_> = other.into_iter().chain(own_set).collect();
@@ -101,21 +104,80 @@ impl ComputePass {
         device: &'g Device,
         buffers: &[vk::DescriptorBufferInfo],
     ) -> Result<Guard<'g, Sets>> {
-        let size = |kind: &vk::DescriptorType| vk::DescriptorPoolSize {
-            ty: *kind,
-            descriptor_count: 1,
-        };
-        let sizes: Vec<_> = self.buffers.iter().map(size).collect();
-        let layout = self.set_layout.handle;
-        let made = sets::with_pool(device, self.name, &sizes, layout, 1, None)?;
-        let writes = (0..).zip(self.buffers.iter().zip(buffers));
-        let writes = writes.map(|(number, (kind, buffer))| {
-            let info = core::slice::from_ref(buffer);
-            sets::write(made.first(), number, *kind).buffer_info(info)
+        let buffers = (0..).zip(self.buffers.iter().zip(buffers));
+        let buffers: Vec<_> = buffers
+            .map(|(at, (kind, buffer))| (at, *kind, *buffer))
+            .collect();
+        sets::buffer_set(device, self.name, self.set_layout.handle, &buffers)
+    }
+}
+
+/// A compute pass with a pipeline for each variant of primitives, of one module.
+#[derive(Debug)]
+pub(crate) struct VariantPass {
+    compute: ComputePass,
+    words: &'static [u32],
+    /// The variant of each pipeline. The first is for all primitives. The others are several times
+    /// as fast.
+    variants: Vec<u32>,
+}
+
+destroy_fields!(VariantPass, &'a Device: compute);
+
+impl VariantPass {
+    /// Creates the layouts, and the pipeline for all primitives.
+    ///
+    /// # Safety
+    /// As for [`ComputePass::new`]. The module is compiled for these sets and push constants, and
+    /// its constants are the size of a workgroup and the variant.
+    pub(super) unsafe fn new<'g, P>(
+        device: &'g Device,
+        name: &'static str,
+        words: &'static [u32],
+        sets: SetLayouts,
+    ) -> Result<Guard<'g, Self>> {
+        // SAFETY: this function has the same contract.
+        let compute = unsafe { ComputePass::new::<P>(device, name, sets) }?;
+        let mut pass = compute.map(|compute| Self {
+            compute,
+            words,
+            variants: Vec::new(),
         });
-        let writes: Vec<_> = writes.collect();
-        // SAFETY: no command buffer has used the new set, and the buffers are alive.
-        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
-        Ok(made)
+        pass.prepare(device, core::iter::once(GpuInstance::NONE))?;
+        Ok(pass)
+    }
+
+    /// Creates the pipelines of these variants that do not exist. Returns how many.
+    pub(crate) fn prepare(
+        &mut self,
+        device: &Device,
+        variants: impl Iterator<Item = u32>,
+    ) -> Result<u32> {
+        let before = self.variants.len();
+        for variant in variants {
+            if !self.variants.contains(&variant) {
+                let constants = [CHUNK, variant];
+                let compute = &mut self.compute;
+                // SAFETY: the module fits the layouts, by the contract of `new`.
+                unsafe { compute.add(device, compute.name, self.words, &constants) }?;
+                self.variants.push(variant);
+            }
+        }
+        Ok((self.variants.len() - before) as u32)
+    }
+
+    pub(super) fn layout(&self) -> vk::PipelineLayout {
+        self.compute.layout.handle
+    }
+
+    /// The pipelines, with their variants.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (u32, vk::Pipeline)> + '_ {
+        self.variants.iter().copied().zip(self.compute.pipelines())
+    }
+
+    /// The pipeline of a variant, or the one for all.
+    pub(super) fn pipeline(&self, variant: u32) -> vk::Pipeline {
+        let own = self.variants.iter().position(|own| *own == variant);
+        self.compute.pipeline(own.unwrap_or(0))
     }
 }

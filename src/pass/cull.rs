@@ -277,7 +277,7 @@ impl CullPass {
         });
         // SAFETY: this function has the same contract. The numbers of workgroups are within the
         // limits of every device: there are less than 65,536 chunks, characters and views.
-        unsafe { record(device, cmd, dispatch, steps) };
+        unsafe { record((device, cmd), dispatch, &[], steps) };
     }
 
     /// Records the stage reveal and those after it, with barriers between them. The caller records
@@ -309,29 +309,29 @@ impl CullPass {
             step(all(ARGS), false, [args, views]),
         ];
         // SAFETY: this function has the same contract.
-        unsafe { record(device, cmd, dispatch, steps.into_iter()) };
+        unsafe { record((device, cmd), dispatch, &[], steps.into_iter()) };
     }
 }
 
 /// A dispatch of a stage.
-struct Step<'a> {
+pub(super) struct Step<'a> {
     /// The pass, a set of its layout, and the number of the pipeline.
-    with: (&'a ComputePass, vk::DescriptorSet, usize),
+    pub(super) with: (&'a ComputePass, vk::DescriptorSet, usize),
     /// True if it reads what the step before wrote.
-    waits: bool,
+    pub(super) waits: bool,
     /// Workgroups in both directions.
-    size: [u32; 2],
+    pub(super) size: [u32; 2],
 }
 
-/// Records dispatches, with barriers between them.
+/// Records dispatches, with barriers between them. `more` are sets that they have besides.
 ///
 /// # Safety
 /// `cmd` is recording, outside a render pass. The sets have the layouts of their passes, and their
 /// buffers are laid out as the push constants say.
-unsafe fn record<'a>(
-    device: &Device,
-    cmd: vk::CommandBuffer,
+pub(super) unsafe fn record<'a>(
+    (device, cmd): (&Device, vk::CommandBuffer),
     dispatch: &CullDispatch,
+    more: &[vk::DescriptorSet],
     steps: impl Iterator<Item = Step<'a>>,
 ) {
     let (raw, point) = (&device.raw, vk::PipelineBindPoint::COMPUTE);
@@ -357,6 +357,9 @@ unsafe fn record<'a>(
             }
             if bound.replace(layout) != Some(layout) {
                 raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &[dispatch.input]);
+                if !more.is_empty() {
+                    raw.cmd_bind_descriptor_sets(cmd, point, layout, 1, more, &[]);
+                }
                 raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
             }
             raw.cmd_bind_pipeline(cmd, point, pass.pipeline(number));

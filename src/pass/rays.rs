@@ -4,15 +4,17 @@ use crate::error::Result;
 use crate::gpu::animation::words;
 use crate::gpu::pipeline::spirv;
 use crate::gpu::sets::{self, Sets};
-use crate::gpu::{CHUNK, Device, GpuInstance, Guard, Object, destroy_fields};
-use crate::pass::compute::ComputePass;
+use crate::gpu::{Device, Guard, Object, destroy_fields};
+use crate::pass::compute::{ComputePass, VariantPass};
+use crate::pass::cull::{CullDispatch, Step, record};
 use crate::pass::push::{CullPush, RaySkinPush};
 use crate::pass::skin::MAX_GROUPS;
 use ash::vk;
-use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
+
+const BUFFER: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
 /// The bindings of their own set: work, records, positions, and what rays met.
-const BINDINGS: [vk::DescriptorType; 4] = [vk::DescriptorType::STORAGE_BUFFER; 4];
+const BINDINGS: [vk::DescriptorType; 4] = [BUFFER; 4];
 
 /// The bindings of the set for hits: what rays met, instances, lists and deformed vertices. They
 /// have the numbers of throng's set 0, but for the first.
@@ -21,39 +23,36 @@ const HIT_BINDINGS: [u32; 4] = [0, 2, 3, 4];
 /// Storage buffers of the stage that has the most: those of throng's set 0 and its own.
 pub(crate) const STORAGE_BUFFERS: u32 = 4 + BINDINGS.len() as u32;
 
+/// The stages with the set of the stage cull.
+const STAGES: [(&str, &[u32]); 4] = [
+    ("ray starts", spirv::RAY_STARTS_COMP),
+    ("ray candidates", spirv::RAY_CANDIDATES_COMP),
+    ("ray slots", spirv::RAY_SLOTS_COMP),
+    ("ray instances", spirv::RAY_INSTANCES_COMP),
+];
+
 /// The pipelines.
 #[derive(Debug)]
 pub(crate) struct RayPass {
-    /// Ray_starts, ray_slots, ray_instances and ray_candidates, with the set of the cull stage.
+    /// The pipelines of [`STAGES`].
     people: ComputePass,
     /// Ray_skin, with throng's set 0.
-    skin: ComputePass,
-    /// The variants of ray_skin. The first is for all primitives.
-    variants: Vec<u32>,
-    /// Of the set that engines' shaders read hits with.
-    hit_layout: Object<vk::DescriptorSetLayout>,
+    pub(crate) skin: VariantPass,
+    /// The layout of the set that engines' shaders read hits with.
+    pub(crate) hit_layout: Object<vk::DescriptorSetLayout>,
 }
 
 destroy_fields!(RayPass, &'a Device: people, skin, hit_layout);
 
 /// Bytes of a chunk.
-pub(crate) const CHUNK_BYTES: u64 = 16;
+const CHUNK_BYTES: u64 = 16;
 
-/// Chunks of vertices that a variant of ray_skin deforms.
+/// Chunks of vertices that a variant of ray_skin deforms, in the table of their character.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RayChunks {
     pub(crate) variant: u32,
     pub(crate) count: u32,
-    /// Device address.
-    pub(crate) address: vk::DeviceAddress,
-}
-
-/// The sets of a dispatch, and the dynamic offsets of the first.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RaySets<'a> {
-    pub(crate) first: vk::DescriptorSet,
-    pub(crate) offsets: &'a [u32],
-    pub(crate) own: vk::DescriptorSet,
+    pub(crate) first_byte: u64,
 }
 
 impl RayPass {
@@ -67,57 +66,31 @@ impl RayPass {
         let set = |other| (&BINDINGS[..], Some(other));
         // SAFETY: the layouts are alive, by this function's contract.
         let mut people = unsafe { ComputePass::new::<CullPush>(device, "throng rays", set(cull)) }?;
-        for (name, words) in [
-            ("throng ray starts", spirv::RAY_STARTS_COMP),
-            ("throng ray slots", spirv::RAY_SLOTS_COMP),
-            ("throng ray instances", spirv::RAY_INSTANCES_COMP),
-            ("throng ray candidates", spirv::RAY_CANDIDATES_COMP),
-        ] {
+        for (name, words) in STAGES {
+            let name = format!("throng {name}");
             // SAFETY: the module is the crate's own, compiled for these sets. A workgroup has at
             // most 128 invocations.
-            unsafe { people.add(device, name, words, &[]) }?;
+            unsafe { people.add(device, &name, words, &[]) }?;
         }
+        let (name, words) = ("throng ray skin", spirv::RAY_SKIN_COMP);
         // SAFETY: as above.
-        let skin =
-            unsafe { ComputePass::new::<RaySkinPush>(device, "throng ray skin", set(throng)) }?;
-        let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let all = vk::ShaderStageFlags::ALL;
-        let bindings = HIT_BINDINGS.map(|number| sets::binding(number, kind, all));
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let hit_layout = sets::layout(device, "throng hits", &info)?;
+        let skin = unsafe { VariantPass::new::<RaySkinPush>(device, name, words, set(throng)) }?;
+        let bindings = HIT_BINDINGS.map(|number| (number, BUFFER)).into_iter();
+        let stages = vk::ShaderStageFlags::ALL;
+        let hit_layout = sets::buffer_layout(device, "throng hits", bindings, stages)?;
         let pass = Self {
             people: people.keep(),
             skin: skin.keep(),
-            variants: Vec::new(),
             hit_layout: hit_layout.keep(),
         };
-        let mut pass = Guard::new(device, pass);
-        pass.prepare(device, core::iter::once(GpuInstance::NONE))?;
-        Ok(pass)
-    }
-
-    /// Creates the pipelines of these variants that do not exist.
-    pub(crate) fn prepare(
-        &mut self,
-        device: &Device,
-        variants: impl Iterator<Item = u32>,
-    ) -> Result<()> {
-        for variant in variants {
-            if !self.variants.contains(&variant) {
-                let (words, constants) = (spirv::RAY_SKIN_COMP, [CHUNK, variant]);
-                // SAFETY: the module is the crate's own, compiled for these sets.
-                unsafe { self.skin.add(device, "throng ray skin", words, &constants) }?;
-                self.variants.push(variant);
-            }
-        }
-        Ok(())
+        Ok(Guard::new(device, pass))
     }
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let people = ["ray starts", "ray slots", "ray instances", "ray candidates"];
-        let skin = self.skin.pipelines().map(|it| ("ray skin", it));
-        people.into_iter().zip(self.people.pipelines()).chain(skin)
+        let people = STAGES.iter().map(|(name, _)| *name);
+        let skin = self.skin.pipelines().map(|(_, it)| ("ray skin", it));
+        people.zip(self.people.pipelines()).chain(skin)
     }
 
     /// Makes a set of work, records, positions and what rays met, in a pool of its own.
@@ -129,35 +102,19 @@ impl RayPass {
         self.people.make_set(device, buffers)
     }
 
-    /// The layout of the set that engines' shaders read hits with.
-    pub(crate) fn hit_layout(&self) -> vk::DescriptorSetLayout {
-        self.hit_layout.handle
-    }
-
-    /// Makes that set: what rays met, instances, lists and deformed vertices.
+    /// Makes a set for hits: what rays met, instances, lists and deformed vertices.
     pub(crate) fn make_hit_set<'g>(
         &self,
         device: &'g Device,
-        buffers: &[vk::DescriptorBufferInfo; 4],
+        buffers: [vk::DescriptorBufferInfo; 4],
     ) -> Result<Guard<'g, Sets>> {
-        let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let sizes = [vk::DescriptorPoolSize {
-            ty: kind,
-            descriptor_count: HIT_BINDINGS.len() as u32,
-        }];
-        let layout = self.hit_layout.handle;
-        let made = sets::with_pool(device, "throng hits", &sizes, layout, 1, None)?;
-        let writes = HIT_BINDINGS.iter().zip(buffers).map(|(number, buffer)| {
-            let info = core::slice::from_ref(buffer);
-            sets::write(made.first(), *number, kind).buffer_info(info)
-        });
-        let writes: Vec<_> = writes.collect();
-        // SAFETY: no command buffer has used the new set, and the buffers are alive.
-        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
-        Ok(made)
+        let numbered = HIT_BINDINGS.into_iter().zip(buffers);
+        let buffers: Vec<_> = numbered.map(|(at, buffer)| (at, BUFFER, buffer)).collect();
+        sets::buffer_set(device, "throng hits", self.hit_layout.handle, &buffers)
     }
 
-    /// Records the positions of a character in `count` poses, whose jobs start at a word.
+    /// Records the positions of a character in `count` poses, whose jobs start at a word. Its
+    /// chunks lie behind an address.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, chunks and
@@ -165,21 +122,19 @@ impl RayPass {
     pub(crate) unsafe fn record_skin(
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
-        sets: &RaySets<'_>,
-        chunks: &[RayChunks],
+        (sets, offsets): ([vk::DescriptorSet; 2], &[u32]),
+        (table, chunks): (vk::DeviceAddress, &[RayChunks]),
         (jobs, count): (u32, u32),
     ) {
-        let (raw, layout) = (&device.raw, self.skin.layout.handle);
+        let (raw, layout) = (&device.raw, self.skin.layout());
         let point = vk::PipelineBindPoint::COMPUTE;
-        let both = [sets.first, sets.own];
         // SAFETY: by this function's contract.
         unsafe {
-            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &sets, offsets);
             for own in chunks {
-                let variant = self.variants.iter().position(|it| *it == own.variant);
-                raw.cmd_bind_pipeline(cmd, point, self.skin.pipeline(variant.unwrap_or(0)));
+                raw.cmd_bind_pipeline(cmd, point, self.skin.pipeline(own.variant));
                 for first in (0..own.count).step_by(MAX_GROUPS as usize) {
-                    let chunks = words(own.address + u64::from(first) * CHUNK_BYTES);
+                    let chunks = words(table + own.first_byte + u64::from(first) * CHUNK_BYTES);
                     let push = RaySkinPush { chunks, jobs };
                     let bytes = bytemuck::bytes_of(&push);
                     raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
@@ -190,68 +145,47 @@ impl RayPass {
         }
     }
 
-    /// Records the stages that find where records start, and with `slots` who gets a slot, for so
-    /// many characters and chunks of members, with a barrier between them.
+    /// Records the stages that find where records start, and with `slots` who gets a slot, with a
+    /// barrier between them.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass. The sets have the layouts of the pass, and their
-    /// buffers are laid out as the push constants say.
+    /// `cmd` is recording, outside a render pass. The set is from [`Self::make_set`], and its
+    /// buffers and those of the stage cull are laid out as the push constants say.
     pub(crate) unsafe fn record_starts(
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
-        sets: &RaySets<'_>,
-        push: &CullPush,
-        (characters, chunks, slots): (u32, u32, bool),
+        (cull, set): (&CullDispatch, vk::DescriptorSet),
+        slots: bool,
     ) {
-        // SAFETY: this function has the same contract.
-        unsafe {
-            self.record((device, cmd), sets, push, (0, 1));
-            if slots {
-                self.record((device, cmd), sets, push, (3, chunks.max(1)));
-                let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
-                let then = (stage, Access::SHADER_READ | write);
-                device.barrier(cmd, (stage, write), then);
-                self.record((device, cmd), sets, push, (1, characters));
-            }
-        }
+        let step = |stage, waits, groups| Step {
+            with: (&self.people, cull.set, stage),
+            waits,
+            size: [groups * u32::from(slots || stage == 0), 1],
+        };
+        let steps = [
+            step(0, false, 1),
+            step(1, false, cull.chunks),
+            step(2, slots, cull.characters),
+        ];
+        // SAFETY: this function has the same contract. There are less than 65,536 workgroups.
+        unsafe { record((device, cmd), cull, &[set], steps.into_iter()) };
     }
 
-    /// Records the stage that writes records, for so many chunks of members.
+    /// Records the stage that writes records.
     ///
     /// # Safety
     /// As [`Self::record_starts`].
     pub(crate) unsafe fn record_instances(
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
-        sets: &RaySets<'_>,
-        push: &CullPush,
-        chunks: u32,
+        (cull, set): (&CullDispatch, vk::DescriptorSet),
     ) {
-        // SAFETY: this function has the same contract.
-        unsafe { self.record((device, cmd), sets, push, (2, chunks.max(1))) };
-    }
-
-    /// Records a stage with so many workgroups, of which there are less than 65,536.
-    ///
-    /// # Safety
-    /// As [`Self::record_starts`].
-    unsafe fn record(
-        &self,
-        (device, cmd): (&Device, vk::CommandBuffer),
-        sets: &RaySets<'_>,
-        push: &CullPush,
-        (stage, groups): (usize, u32),
-    ) {
-        let (raw, layout) = (&device.raw, self.people.layout.handle);
-        let point = vk::PipelineBindPoint::COMPUTE;
-        let both = [sets.first, sets.own];
-        let bytes = bytemuck::bytes_of(push);
-        // SAFETY: by this function's contract.
-        unsafe {
-            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &both, sets.offsets);
-            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
-            raw.cmd_bind_pipeline(cmd, point, self.people.pipeline(stage));
-            raw.cmd_dispatch(cmd, groups, 1, 1);
-        }
+        let step = Step {
+            with: (&self.people, cull.set, 3),
+            waits: false,
+            size: [cull.chunks.max(1), 1],
+        };
+        // SAFETY: as in `record_starts`.
+        unsafe { record((device, cmd), cull, &[set], core::iter::once(step)) };
     }
 }

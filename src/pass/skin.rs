@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::spirv;
-use crate::gpu::{CHUNK, Destroy, Device, GpuInstance, SetLayout, SkinnedMesh, destroy_fields};
-use crate::pass::compute::ComputePass;
+use crate::gpu::{Destroy, Device, SetLayout, SkinnedMesh, destroy_fields};
+use crate::pass::compute::VariantPass;
 use crate::pass::push::SkinPush;
 use ash::vk;
 use core::ops::Range;
@@ -29,13 +29,10 @@ const COMMAND_BYTES: u64 = 12;
 /// space.
 #[derive(Debug)]
 pub struct SkinPipeline {
-    compute: ComputePass,
-    /// The variant of each pipeline. The first deforms all primitives. The others are several times
-    /// as fast.
-    variants: Vec<u32>,
+    pub(crate) pass: VariantPass,
 }
 
-destroy_fields!(SkinPipeline, &'a Device: compute);
+destroy_fields!(SkinPipeline, &'a Device: pass);
 
 /// A list of instances to deform. Its elements are indices into the instance table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,15 +81,10 @@ impl SkinPipeline {
     pub fn new(device: &Device, set_layout: &SetLayout) -> Result<Self> {
         set_layout.expect_of(device)?;
         let (name, set) = ("throng skin", (&[][..], Some(set_layout.handle())));
-        // SAFETY: `expect_of` has found that the layout is one of this device and alive.
-        let mut compute = unsafe { ComputePass::new::<SkinPush>(device, name, set) }?;
-        let mut variants = Vec::new();
-        // SAFETY: the pass has the layout of throng's set 0.
-        unsafe { add(&mut compute, device, &mut variants, GpuInstance::NONE) }?;
-        Ok(Self {
-            compute: compute.keep(),
-            variants,
-        })
+        // SAFETY: `expect_of` has found that the layout is one of this device and alive. The module
+        // is the crate's own, compiled for throng's set 0.
+        let pass = unsafe { VariantPass::new::<SkinPush>(device, name, spirv::SKIN_COMP, set) }?;
+        Ok(Self { pass: pass.keep() })
     }
 
     /// Creates the pipelines for a mesh, one for each way in which its primitives are deformed.
@@ -106,30 +98,10 @@ impl SkinPipeline {
     /// # Safety
     /// `device` is the one that the stage was made with.
     pub unsafe fn prepare(&mut self, device: &Device, mesh: &SkinnedMesh) -> Result<()> {
-        self.prepare_variants(device, mesh.chunks().iter().map(|chunks| chunks.variant))?;
+        let chunks = mesh.chunks().iter();
+        self.pass
+            .prepare(device, chunks.map(|chunks| chunks.variant))?;
         Ok(())
-    }
-
-    /// Creates the pipelines of these variants. Returns how many were created.
-    pub(crate) fn prepare_variants(
-        &mut self,
-        device: &Device,
-        variants: impl Iterator<Item = u32>,
-    ) -> Result<u32> {
-        let mut created = 0;
-        for variant in variants {
-            if !self.variants.contains(&variant) {
-                // SAFETY: the pass has the layout of throng's set 0.
-                unsafe { add(&mut self.compute, device, &mut self.variants, variant) }?;
-                created += 1;
-            }
-        }
-        Ok(created)
-    }
-
-    /// All pipelines, with the variants that they deform. The first deforms all.
-    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (u32, vk::Pipeline)> + '_ {
-        self.variants.iter().copied().zip(self.compute.pipelines())
     }
 
     /// Records the skinning of the instances that `dispatch` names.
@@ -168,14 +140,13 @@ impl SkinPipeline {
             ring_palettes,
         } = dispatch;
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.compute.layout.handle);
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.pass.layout());
         // SAFETY: `cmd` is recording outside a render pass and `set` fits the layout, by this
         // function's contract.
         unsafe {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*set], dynamic_offsets);
             for (number, chunks) in (0..).zip(mesh.chunks()) {
-                let own = self.variants.iter().position(|own| *own == chunks.variant);
-                raw.cmd_bind_pipeline(cmd, point, self.compute.pipeline(own.unwrap_or(0)));
+                raw.cmd_bind_pipeline(cmd, point, self.pass.pipeline(chunks.variant));
                 let push = |first: u32, chunk: u32| {
                     let push = SkinPush {
                         first_listed: first,
@@ -218,21 +189,4 @@ impl SkinPipeline {
         // SAFETY: this function has the same contract.
         unsafe { Destroy::destroy(self, device) };
     }
-}
-
-/// Adds the pipeline of a variant.
-///
-/// # Safety
-/// The pass has the layout of throng's set 0.
-unsafe fn add(
-    pass: &mut ComputePass,
-    device: &Device,
-    variants: &mut Vec<u32>,
-    variant: u32,
-) -> Result<()> {
-    let (words, constants) = (spirv::SKIN_COMP, [CHUNK, variant]);
-    // SAFETY: the module is the crate's own, compiled for throng's set 0.
-    unsafe { pass.add(device, "throng skin", words, &constants) }?;
-    variants.push(variant);
-    Ok(())
 }

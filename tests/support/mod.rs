@@ -1,6 +1,7 @@
 //! Shared code of the GPU tests.
 //!
 //! - a device under the validation layer,
+//! - a device that notes commands,
 //! - the configurations in which a crowd can be set up,
 //! - drivers' missing features that are expected,
 //! - frames in flight,
@@ -19,6 +20,7 @@ pub mod frames;
 mod gate;
 pub mod lists;
 pub mod memory;
+pub mod noted;
 pub mod own;
 pub mod probe;
 pub mod read_image;

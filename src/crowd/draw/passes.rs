@@ -113,7 +113,7 @@ impl Pipelines {
         )?;
         if character.reads.skinned {
             let variants = character.mesh.chunks().iter().map(|chunks| chunks.variant);
-            self.created += self.skin.prepare_variants(device, variants)?;
+            self.created += self.skin.pass.prepare(device, variants)?;
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Crowd {
                 let primitives = character.primitives().get(draw.primitive as usize);
                 primitives.map_or(0, |it| skin_variant(variant(character, it, format)))
             });
-            pipelines.created += pipelines.skin.prepare_variants(&self.device, variants)?;
+            pipelines.created += pipelines.skin.pass.prepare(&self.device, variants)?;
         }
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Crowd {
         let (scatter, shift) = (pipelines.scatter.pipeline(), pipelines.shift.pipeline());
         let each = [("scatter", scatter), ("shift", shift)];
         let each = each.map(|(stage, it)| compute(stage, (GpuInstance::NONE, it)));
-        let skin = pipelines.skin.pipelines();
+        let skin = pipelines.skin.pass.pipelines();
         let drawing = pipelines.passes.iter().flat_map(|(number, pass)| {
             pass.pipelines().map(move |(variant, handle)| PipelineInfo {
                 stage: pass.target.kind.scope(),

@@ -3,7 +3,7 @@
 use crate::crowd::frame::{Frame, Views};
 use crate::crowd::view::View;
 use crate::crowd::visibility::gpu::CullStep;
-use crate::crowd::{Crowd, Culling, Depth};
+use crate::crowd::{Crowd, Depth};
 use crate::error::{Error, Result};
 use crate::gpu::{Features, limit};
 use crate::pass::cull::CullDispatch;
@@ -107,9 +107,7 @@ impl Frame<'_> {
             late.hold(views, CullDispatch { push, ..dispatch });
         }
         if let Some(rays) = &mut crowd.rays {
-            let of_rays = views.iter().map(|view| view.culling == Culling::Rays);
-            let bits = (0..).zip(of_rays).map(|(index, is)| u32::from(is) << index);
-            rays.prepare(bits.fold(0, |all, bit| all | bit), step.cull);
+            rays.dispatch = step.cull;
         }
         crowd.scene.mark_uploaded();
         crowd.frame.counters.stats.upload_bytes += step.written.total;

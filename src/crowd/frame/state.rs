@@ -5,7 +5,7 @@ use crate::crowd::frame::history::Histories;
 use crate::crowd::frame::late::LateFrame;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::retire::RetireQueue;
-use crate::crowd::stats::{Counters, PoseTotals};
+use crate::crowd::stats::{Counters, PoseTotals, counter_words};
 use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::occluders::Occluders;
 use crate::crowd::visibility::sorted::Sorted;
@@ -103,10 +103,15 @@ impl FrameState {
         self.late.begin();
         self.histories.begin_frame();
         if let Some(read_back) = &buffers.read_back {
-            let views = self.read_back_views[frame_index as usize];
+            let words = counter_words(self.read_back_views[frame_index as usize]);
             // SAFETY: the work of this frame index has ended and was submitted, by this function's
             // contract, and it wrote the counters of that many views.
-            self.pose_totals = unsafe { read_back.read(frame_index, views, &mut self.read_back) };
+            let counters = unsafe { read_back.read(frame_index, words) }.as_chunks().0;
+            let (totals, views) = counters.split_first().unzip();
+            self.pose_totals = totals.map_or_else(PoseTotals::default, PoseTotals::from_words);
+            let views = views.into_iter().flatten().map(ViewStats::from_words);
+            self.read_back.clear();
+            self.read_back.extend(views);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::sections::{Part, Section, SectionBytes, Sections};
 use crate::crowd::memory::work::{TableLayout, WorkBuffer, WorkCapacity};
 use crate::crowd::poses::gpu_poses::play_capacity;
+use crate::crowd::stats::counter_words;
 use crate::error::{Error, Result};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::sets::Sets;
@@ -118,7 +119,9 @@ impl FrameBuffers {
         let head = (sections.lists().bytes, animates);
         let work = work.map(|work| WorkBuffer::new(gpu, &desc.capacity, work, head));
         let work = work.transpose()?;
-        let read_back = work.as_ref().map(|_| ReadBack::new(gpu, frames, views));
+        let counters = counter_words(views);
+        let read_back = work.as_ref();
+        let read_back = read_back.map(|_| ReadBack::new(gpu, "throng read-back", frames, counters));
         let read_back = read_back.transpose()?;
         let mut copies = Vec::new();
         if let Some(work) = &work {

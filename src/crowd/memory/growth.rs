@@ -7,7 +7,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::memory::work::WorkCapacity;
-use crate::crowd::rays::work::RayCapacity;
+use crate::crowd::rays::buffers::RayCapacity;
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;

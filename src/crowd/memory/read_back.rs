@@ -1,24 +1,20 @@
 //! Counters of the GPU, which the CPU reads some frames later.
 
-use crate::crowd::ViewStats;
-use crate::crowd::stats::PoseTotals;
 use crate::error::Result;
-use crate::gpu::constants::COUNTER_WORDS;
-use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types};
+use crate::gpu::{Buffer, BufferDesc, Device, Gpu, Guard, destroy_fields, host_types};
 use ash::vk;
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// The counters of a view, or of all together.
-type Counters = [u32; COUNTER_WORDS as usize];
-
-/// Counters of all views together and of each, apart for each frame in flight, in host memory.
+/// Words that the GPU writes, apart for each frame in flight, in host memory.
 #[derive(Debug)]
 pub(crate) struct ReadBack {
-    pub(crate) buffer: Buffer,
-    mapped: NonNull<Counters>,
+    buffer: Buffer,
+    mapped: NonNull<u32>,
     frames_in_flight: u32,
-    views: u32,
+    /// The most words of a frame.
+    words: usize,
 }
 
 destroy_fields!(ReadBack, Gpu<'a>: buffer);
@@ -31,11 +27,15 @@ unsafe impl Send for ReadBack {}
 unsafe impl Sync for ReadBack {}
 
 impl ReadBack {
-    pub(crate) fn new(gpu: Gpu<'_>, frames_in_flight: u32, views: u32) -> Result<Guard<'_, Self>> {
-        let all = u64::from(frames_in_flight) * (u64::from(views) + 1);
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
+        name: &str,
+        frames_in_flight: u32,
+        words: usize,
+    ) -> Result<Guard<'g, Self>> {
         let desc = BufferDesc {
-            name: "throng read-back",
-            bytes: all * size_of::<Counters>() as u64,
+            name,
+            bytes: u64::from(frames_in_flight) * words as u64 * 4,
             usage: vk::BufferUsageFlags::TRANSFER_DST,
             location: MemoryLocation::GpuToCpu,
             types: host_types(gpu.device),
@@ -46,44 +46,51 @@ impl ReadBack {
             buffer,
             mapped,
             frames_in_flight,
-            views,
+            words,
         }))
     }
 
-    /// The first byte of a frame index.
-    pub(crate) fn start(&self, frame_index: u32) -> u64 {
-        u64::from(frame_index) * self.bytes(self.views)
-    }
-
-    /// The bytes of a frame with this many views.
-    pub(crate) fn bytes(&self, views: u32) -> u64 {
-        (u64::from(views) + 1) * size_of::<Counters>() as u64
-    }
-
-    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index,
-    /// and returns what it counted in all.
+    /// Records the copy of so many words, from a byte of a buffer on, and makes them visible to the
+    /// CPU.
     ///
     /// # Safety
-    /// The work of that frame index has ended, and it wrote the counters of that many views.
-    pub(crate) unsafe fn read(
+    /// `cmd` is recording, outside a render pass, behind a barrier after the writes of the words.
+    pub(crate) unsafe fn record(
         &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
         frame_index: u32,
-        views: u32,
-        to: &mut Vec<ViewStats>,
-    ) -> PoseTotals {
-        to.clear();
-        let views = views.min(self.views) as usize;
-        if frame_index >= self.frames_in_flight || views == 0 {
-            return PoseTotals::default();
-        }
-        let first = frame_index as usize * (self.views as usize + 1);
-        let read = |number: usize| {
-            // SAFETY: the buffer has counters of `views` views and those before them for each frame
-            // index, and is mapped at an address that is a multiple of 64. The GPU has written them
-            // and does not write them now, by this function's contract. The memory is coherent.
-            unsafe { self.mapped.add(first + number).read() }
+        (from, at): (vk::Buffer, u64),
+        words: usize,
+    ) {
+        let region = vk::BufferCopy {
+            src_offset: at,
+            dst_offset: u64::from(frame_index) * self.words as u64 * 4,
+            size: words.min(self.words) as u64 * 4,
         };
-        to.extend((1..=views).map(|view| ViewStats::from_words(&read(view))));
-        PoseTotals::from_words(&read(0))
+        let (to, host) = (self.buffer.handle, (Stage::HOST, Access::HOST_READ));
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the ranges
+        // lie in the buffers.
+        unsafe {
+            device.raw.cmd_copy_buffer(cmd, from, to, &[region]);
+            device.barrier(cmd, (Stage::TRANSFER, Access::TRANSFER_WRITE), host);
+        }
+    }
+
+    /// The first `words` that the GPU wrote in the last frame of a frame index.
+    ///
+    /// # Safety
+    /// The work of that frame index has ended, and it wrote that many. Until they are dropped, no
+    /// other work of the frame index begins.
+    pub(crate) unsafe fn read(&self, frame_index: u32, words: usize) -> &[u32] {
+        if frame_index >= self.frames_in_flight {
+            return &[];
+        }
+        // SAFETY: the buffer has `self.words` for each frame index, and is mapped at an address
+        // that is a multiple of 64. The GPU has written them and does not write them now, by this
+        // function's contract. The memory is coherent.
+        unsafe {
+            let first = self.mapped.add(frame_index as usize * self.words);
+            core::slice::from_raw_parts(first.as_ptr(), words.min(self.words))
+        }
     }
 }

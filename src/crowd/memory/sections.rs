@@ -97,7 +97,7 @@ impl Sections {
         let cull_views = culls * views * eyes * (size_of::<GpuCullView>() as u64 + tests);
         let listed_bits = culls * views * padded / 8;
         let patches = work.map_or(0, |work| {
-            let chunks = chunk_capacity(capacity, work.characters);
+            let chunks = chunk_capacity(capacity.instances, work.characters);
             animates * u64::from(capacity.attachments) * u64::from(ATTACHMENT_WORDS)
                 + u64::from(chunks) * (u64::from(CHUNK_WORDS) + CHUNK as u64)
                 + u64::from(work.characters) * u64::from(CHARACTER_WORDS)

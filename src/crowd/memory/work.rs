@@ -67,8 +67,8 @@ struct LateLayout {
 ///
 /// Half as many again as the members of all characters fill, so that characters can grow, and one
 /// for each character, whose last chunk is not full.
-pub(crate) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
-    let full = capacity.instances.div_ceil(CHUNK as u32);
+pub(crate) fn chunk_capacity(instances: u32, characters: u32) -> u32 {
+    let full = instances.div_ceil(CHUNK as u32);
     full.saturating_add(full / 2).saturating_add(characters)
 }
 
@@ -90,7 +90,7 @@ impl WorkLayout {
         head: u64,
         (animates, first_instances): (bool, bool),
     ) -> (Self, u64) {
-        let chunk_count = chunk_capacity(capacity, work.characters);
+        let chunk_count = chunk_capacity(capacity.instances, work.characters);
         let (chunks, characters) = (u64::from(chunk_count), u64::from(work.characters));
         let (draws, views) = (u64::from(work.draws), u64::from(capacity.views));
         let mut end = head;

@@ -1,75 +1,51 @@
 //! Structures that are built and compacted together.
 
 use crate::gpu::structures::Structures;
-use crate::gpu::{Destroy, Gpu};
+use crate::gpu::{Gpu, destroy_fields};
 
 /// The progress of the structures of a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A frame has to build them.
+    #[default]
     Wanted,
-    /// A frame built them, with this index, and asked for their compacted sizes from a query on.
-    Built {
-        frame: u64,
-        frame_index: u32,
-        query: u32,
-    },
-    /// Their compacted sizes are known, and a frame has to copy them here.
-    Sized(Structures),
-    /// A frame has copied them. These are the originals.
-    Copied {
-        frame: u64,
-        before: Structures,
-    },
+    /// A frame built them, and asked for their compacted sizes.
+    Built,
+    /// A frame has to copy them to the spare structures, which have their compacted sizes.
+    Sized,
+    /// A frame has copied them. The spare structures are the originals.
+    Copied,
     Done,
 }
 
 /// Structures in one buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) structures: Structures,
     /// The pose of each.
     pub(crate) poses: Vec<u32>,
     pub(crate) step: Step,
+    /// The frame that built or copied them last.
+    pub(crate) frame: u64,
+    /// The first query of their compacted sizes.
+    pub(crate) query: u32,
+    pub(crate) spare: Structures,
 }
+
+destroy_fields!(Batch, Gpu<'a>: structures, spare);
 
 impl Batch {
     /// Undoes what the frame of this number did, which is never submitted. Returns whether it did
     /// anything.
-    pub(crate) fn abandon(&mut self, abandoned: u64) -> bool {
-        let step = core::mem::replace(&mut self.step, Step::Done);
-        let (step, undone) = match step {
-            Step::Built { frame, .. } if frame == abandoned => (Step::Wanted, true),
-            Step::Copied { frame, before } if frame == abandoned => {
-                let compact = core::mem::replace(&mut self.structures, before);
-                (Step::Sized(compact), true)
+    pub(crate) fn abandon(&mut self, frame: u64) -> bool {
+        self.step = match self.step {
+            Step::Built if self.frame == frame => Step::Wanted,
+            Step::Copied if self.frame == frame => {
+                core::mem::swap(&mut self.structures, &mut self.spare);
+                Step::Sized
             }
-            step => (step, false),
+            _ => return false,
         };
-        self.step = step;
-        undone
-    }
-
-    /// Bytes of its buffers.
-    pub(crate) fn bytes(&self) -> u64 {
-        let more = match &self.step {
-            Step::Sized(other) | Step::Copied { before: other, .. } => other.bytes(),
-            _ => 0,
-        };
-        self.structures.bytes() + more
-    }
-}
-
-impl Destroy for Batch {
-    type With<'a> = Gpu<'a>;
-
-    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
-        // SAFETY: this function has the same contract.
-        unsafe {
-            self.structures.destroy(gpu);
-            if let Step::Sized(other) | Step::Copied { before: other, .. } = &mut self.step {
-                other.destroy(gpu);
-            }
-        }
+        true
     }
 }

@@ -90,7 +90,7 @@ impl RayDesc {
     /// The most structures that a frame builds.
     const MAX_BUILDS: u32 = 1024;
     /// The most slots of a character.
-    const MAX_SLOTS: u32 = 1024;
+    const MAX_SLOTS: u64 = 1024;
 
     /// The text of `shaders/include/throng_hit.glsl`, which includes `throng.glsl`.
     ///
@@ -108,35 +108,26 @@ impl RayDesc {
             let why = "needs CrowdDesc::stages to be Stages::Gpu";
             return Err(Error::invalid("CrowdDesc::rays", why));
         }
-        let most = device.limits.max_storage_range / RECORD_BYTES;
-        let most = most.min(accel.max_instances).min(u32::MAX.into());
-        limit(
-            "RayDesc::max_people (maxInstanceCount)",
-            self.max_people.into(),
-            most,
-        )?;
-        limit(
-            "storage buffers of a stage (maxPerStageDescriptorStorageBuffers)",
-            STORAGE_BUFFERS.into(),
-            accel.max_storage_buffers.into(),
-        )?;
+        let most = (device.limits.max_storage_range / RECORD_BYTES).min(accel.max_instances);
+        let people = ("RayDesc::max_people (maxInstanceCount)", self.max_people);
+        let slots = ("RayDesc::near_slots", self.near_slots);
+        let buffers = "storage buffers of a stage (maxPerStageDescriptorStorageBuffers)";
+        for ((what, value), most) in [
+            (people, most),
+            (slots, Self::MAX_SLOTS),
+            ((buffers, STORAGE_BUFFERS), accel.max_storage_buffers.into()),
+        ] {
+            limit(what, value.into(), most)?;
+        }
+        let (people, builds) = ("RayDesc::max_people", "RayDesc::builds_per_frame");
         for (what, value, most) in [
-            ("RayDesc::max_people", self.max_people, u32::MAX),
-            (
-                "RayDesc::builds_per_frame",
-                self.builds_per_frame,
-                Self::MAX_BUILDS,
-            ),
+            (people, self.max_people, u32::MAX),
+            (builds, self.builds_per_frame, Self::MAX_BUILDS),
         ] {
             if value == 0 || value > most {
                 return Err(Error::out_of_range(what, value, 1.0, most));
             }
         }
-        limit(
-            "RayDesc::near_slots",
-            self.near_slots.into(),
-            Self::MAX_SLOTS.into(),
-        )?;
         Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! Figures of rays for the engine.
 
+use crate::crowd::rays::batch::Step;
 use crate::crowd::rays::desc::RayStats;
 use crate::crowd::{CharacterId, Crowd};
 use crate::error::Result;
+use crate::gpu::constants::RAY_PEOPLE;
 use crate::mesh::Material;
 use ash::vk;
 
@@ -16,14 +18,42 @@ impl Crowd {
     #[must_use]
     pub fn ray_stats(&self) -> Option<RayStats> {
         let rays = self.rays.as_ref()?;
-        Some(rays.stats(&self.scene.characters))
+        let counter = |at: usize| rays.counters.get(RAY_PEOPLE + at).copied().unwrap_or(0);
+        let [people, approximated, without_structure, left_out, near] =
+            [0, 1, 2, 3, 4].map(counter);
+        let [built, refitted] = rays.plan.counts();
+        let mut stats = RayStats {
+            people,
+            near,
+            approximated,
+            without_structure,
+            left_out,
+            built,
+            refitted,
+            ..RayStats::default()
+        };
+        let characters = self.scene.characters.iter();
+        for own in characters.filter_map(|(_, it)| it.rays.as_ref()) {
+            stats.waiting += own.queue.len() as u32;
+            stats.structures += own.slots.count();
+            stats.bytes += own.slots.bytes();
+            for batch in &own.batches {
+                stats.bytes += batch.structures.bytes() + batch.spare.bytes();
+                let count = match batch.step {
+                    Step::Wanted => &mut stats.waiting,
+                    _ => &mut stats.structures,
+                };
+                *count += batch.structures.count();
+            }
+        }
+        Some(stats)
     }
 
     /// The layout of [`RayCrowd::set`](crate::RayCrowd::set), for the engine's pipeline layouts, if
     /// the crowd has rays.
     #[must_use]
     pub fn ray_set_layout(&self) -> Option<vk::DescriptorSetLayout> {
-        Some(self.rays.as_ref()?.pass.hit_layout())
+        Some(self.rays.as_ref()?.pass.hit_layout.handle)
     }
 
     /// The textures of a character's materials, in the order of
@@ -52,10 +82,7 @@ impl Crowd {
     /// [`Error::NotFound`](crate::Error::NotFound) if the character does not exist.
     pub fn ray_levels(&self, character: CharacterId) -> Result<Option<[u32; 2]>> {
         let loaded = self.scene.characters.get(character)?;
-        Ok(loaded.rays.as_ref().map(|rays| {
-            let shared = rays.mesh.level;
-            let slots = rays.slots.as_ref();
-            [slots.map_or(shared, |slots| slots.mesh.level), shared]
-        }))
+        let rays = loaded.rays.as_ref();
+        Ok(rays.map(|rays| [true, false].map(|slot| rays.mesh(slot).level)))
     }
 }

@@ -1,16 +1,16 @@
 //! The builds, refits and copies of a frame.
 
 use crate::crowd::characters::list::Characters;
+use crate::crowd::rays::buffers::{POSITION_BYTES, RayBuffers, Space};
 use crate::crowd::rays::character::build;
 use ash::vk;
 
-/// A structure to build or to refit: of which character, its scratch memory, and its vertices.
+/// A structure to build or to refit, and the space that those before it take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub(super) character: u32,
     pub(super) structure: vk::AccelerationStructureKHR,
-    pub(super) scratch: vk::DeviceAddress,
-    pub(super) vertices: vk::DeviceAddress,
+    pub(super) before: Space,
     pub(super) kind: Kind,
 }
 
@@ -24,94 +24,88 @@ pub(super) enum Kind {
     Refit,
 }
 
-/// The slots of a character that have jobs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SlotJobs {
-    pub(super) character: u32,
-    /// The first word.
-    pub(super) first: u32,
-    pub(super) count: u32,
-}
-
-/// The builds, refits and copies of a frame.
+/// The builds, refits and copies of a frame, and the structures of Vulkan for them, kept so that
+/// frames allocate nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Poses first, and then slots.
     pub(super) jobs: Vec<Job>,
-    pub(super) slots: Vec<SlotJobs>,
+    /// The space before the next job.
+    pub(super) end: Space,
     /// Copies from where structures were built to where they take less memory.
     pub(super) copies: Vec<[vk::AccelerationStructureKHR; 2]>,
-    pub(super) builds: Builds,
-}
-
-/// The structures of Vulkan for all jobs of a frame, kept so that frames allocate nothing.
-#[derive(Debug, Default)]
-pub(super) struct Builds {
-    pub(super) geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
-    pub(super) ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
+    geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
     pub(super) infos: Vec<vk::AccelerationStructureBuildGeometryInfoKHR<'static>>,
-    pub(super) ranges_of: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
+    pub(super) ranges: Vec<*const vk::AccelerationStructureBuildRangeInfoKHR>,
 }
 
 // SAFETY: only `Rays::record_structures` (`commands.rs`) uses the addresses in it, and writes them
 // before.
-unsafe impl Send for Builds {}
+unsafe impl Send for Plan {}
 // SAFETY: as above.
-unsafe impl Sync for Builds {}
+unsafe impl Sync for Plan {}
 
 impl Plan {
     pub(super) fn clear(&mut self) {
         self.jobs.clear();
-        self.slots.clear();
         self.copies.clear();
+        self.end = Space::default();
+    }
+
+    /// Adds a job of a character, which takes this space.
+    pub(super) fn add(
+        &mut self,
+        (character, kind): (u32, Kind),
+        structure: vk::AccelerationStructureKHR,
+        space: Space,
+    ) {
+        self.jobs.push(Job {
+            character,
+            structure,
+            before: self.end,
+            kind,
+        });
+        self.end = self.end.plus(space);
     }
 
     /// Fills in the builds of all jobs.
-    pub(super) fn fill(&mut self, characters: &Characters) {
-        let builds = &mut self.builds;
-        builds.geometries.clear();
-        builds.ranges.clear();
-        builds.infos.clear();
-        builds.ranges_of.clear();
-        let mesh = |job: &Job| {
-            let own = characters[job.character].rays.as_ref()?;
-            match job.kind {
-                Kind::Pose => Some(&own.mesh),
-                Kind::Slot | Kind::Refit => own.slots.as_ref().map(|slots| &slots.mesh),
-            }
-        };
+    pub(super) fn fill(&mut self, characters: &Characters, buffers: &RayBuffers) {
+        self.geometries.clear();
+        self.ranges.clear();
+        self.infos.clear();
         for job in &self.jobs {
-            let mesh = mesh(job);
-            let geometries = mesh.into_iter().flat_map(|it| it.geometries(job.vertices));
-            builds.geometries.extend(geometries);
-            let ranges = mesh.into_iter().flat_map(|it| it.ranges());
-            builds.ranges.extend(ranges);
-        }
-        // From here on, the lists do not move.
-        let mut first = 0;
-        for job in &self.jobs {
-            let count = mesh(job).map_or(0, |mesh| mesh.geometries(0).len());
-            let refits = job.kind != Kind::Pose;
-            let (mode, before) = match job.kind {
-                Kind::Refit => (vk::BuildAccelerationStructureModeKHR::UPDATE, job.structure),
-                _ => (
-                    vk::BuildAccelerationStructureModeKHR::BUILD,
-                    vk::AccelerationStructureKHR::null(),
-                ),
+            let Some(own) = &characters[job.character].rays else {
+                continue;
             };
+            let refits = job.kind != Kind::Pose;
+            let mesh = own.mesh(refits);
             let mut info = build(&[], refits)
-                .mode(mode)
-                .src_acceleration_structure(before)
                 .dst_acceleration_structure(job.structure)
                 .scratch_data(vk::DeviceOrHostAddressKHR {
-                    device_address: job.scratch,
+                    device_address: buffers.scratch_address + job.before.scratch,
                 });
-            info.geometry_count = count as u32;
-            info.p_geometries = builds.geometries[first..].as_ptr();
-            builds.infos.push(info);
-            builds.ranges_of.push(builds.ranges[first..].as_ptr());
-            first += count;
+            if job.kind == Kind::Refit {
+                info.mode = vk::BuildAccelerationStructureModeKHR::UPDATE;
+                info.src_acceleration_structure = job.structure;
+            }
+            info.geometry_count = mesh.ranges.len() as u32;
+            self.infos.push(info);
+            self.ranges.push(mesh.ranges.as_ptr());
+            let vertices = buffers.positions.address + job.before.vertices * POSITION_BYTES;
+            self.geometries.extend(mesh.geometries(vertices));
         }
+        // From here on, the geometries do not move.
+        let mut first = 0;
+        for info in &mut self.infos {
+            info.p_geometries = self.geometries[first..].as_ptr();
+            first += info.geometry_count as usize;
+        }
+    }
+
+    /// The structures of poses that are built.
+    pub(super) fn poses(&self) -> &[Job] {
+        let count = self.jobs.partition_point(|job| job.kind == Kind::Pose);
+        &self.jobs[..count]
     }
 
     /// The structures that are built, and the slots that are refitted.

@@ -8,7 +8,6 @@ use crate::crowd::rays::commands::{BUILD, BUILT, USED};
 use crate::crowd::rays::desc::RayCrowd;
 use crate::error::{Error, Result, expect};
 use crate::gpu::Device;
-use crate::pass::rays::RaySets;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
@@ -59,7 +58,7 @@ impl Frame<'_> {
     #[doc(alias = "TLAS")]
     pub unsafe fn record_rays(&mut self, cmd: vk::CommandBuffer, view: ViewId) -> Result<RayCrowd> {
         span!("record_rays");
-        self.prepared_view(view)?;
+        let of_rays = self.prepared_view(view)?.of_rays;
         let crowd = &mut *self.crowd;
         let what = "CrowdDesc::rays";
         let device = &crowd.device;
@@ -67,13 +66,10 @@ impl Frame<'_> {
         let Some(rays) = &mut crowd.rays else {
             return Err(Error::invalid(what, "is not set"));
         };
-        let of_rays = rays.views >> view.index & 1 != 0;
         expect("view", of_rays, "must have Culling::Rays")?;
-        expect("frame", !rays.recorded, "has recorded rays already")?;
-        let Some(dispatch) = rays.dispatch else {
-            return Err(Error::invalid("frame", "was not prepared"));
+        let Some(dispatch) = rays.dispatch.take() else {
+            return Err(Error::invalid("frame", "has recorded rays already"));
         };
-        rays.recorded = true;
         let (frame, frame_index) = (crowd.memory.retire_queue.frame(), self.frame_index);
         let characters = &mut crowd.scene.characters;
         let members = characters.iter().filter(|(_, it)| it.rays.is_some());
@@ -105,42 +101,30 @@ impl Frame<'_> {
             update(device, cmd, rays.buffers.work.handle, &rays.words);
             for (_, loaded) in characters.iter_mut() {
                 if let Some(own) = loaded.rays.as_mut().filter(|own| own.recorded == 0) {
-                    update(device, cmd, own.table.handle, own.words());
+                    update(device, cmd, own.table.handle, &own.words);
                     own.recorded = frame;
                 }
             }
             device.barrier(cmd, (transfer, to), (compute, read | write));
-            let sets = RaySets {
-                first: dispatch.set,
-                offsets: &[dispatch.input],
-                own: rays.buffers.sets.first(),
-            };
-            let slots = (
-                dispatch.characters,
-                dispatch.chunks,
-                rays.plan.slots.iter().any(|it| it.count > 0),
-            );
-            rays.pass
-                .record_starts((device, cmd), &sets, &dispatch.push, slots);
+            let stages = (&dispatch, rays.buffers.set.first());
+            let slots = rays.plan.jobs.len() > rays.plan.poses().len();
+            rays.pass.record_starts((device, cmd), stages, slots);
             let written = (compute, read | write);
             device.barrier(cmd, (compute, write), written);
-            if rays.plan.counts() != [0; 2] {
+            if !rays.plan.jobs.is_empty() {
                 rays.record_positions((device, cmd), characters, &offsets);
                 // The next stage writes other words of the buffer with the jobs.
                 device.barrier(cmd, (compute, read), written);
             }
-            rays.pass
-                .record_instances((device, cmd), &sets, &dispatch.push, dispatch.chunks);
+            rays.pass.record_instances((device, cmd), stages);
             let then = (BUILD | transfer, read | USED | BUILT | from);
             device.barrier(cmd, (compute | BUILD, write | BUILT), then);
-            let (buffer, copy) = rays.buffers.counters_copy(frame_index);
-            let work = rays.buffers.work.handle;
-            device.raw.cmd_copy_buffer(cmd, work, buffer, &[copy]);
+            let (work, words) = (rays.buffers.work.handle, rays.buffers.capacity.counted());
+            let read_back = &rays.buffers.read_back;
+            read_back.record((device, cmd), frame_index, (work, 0), words);
             rays.counted[frame_index as usize] = true;
             rays.record_structures((device, accel), cmd, characters, frame_index);
             rays.record_tlas(accel, cmd, count);
-            let host = (Stage::HOST, Access::HOST_READ);
-            device.barrier(cmd, (transfer, to), host);
             let then = (traces | transfer, USED | read | from);
             device.barrier(cmd, (BUILD | compute | transfer, BUILT | write | to), then);
             if let (Some(profiler), Some(scope)) = (profiler, scope) {
@@ -149,12 +133,11 @@ impl Frame<'_> {
             device.end_label(cmd);
         }
         let buffers = &rays.buffers;
-        let tlas = buffers.tlas.as_ref().and_then(|tlas| tlas.all().first());
         Ok(RayCrowd {
-            tlas: tlas.map(|(tlas, _)| *tlas),
+            tlas: buffers.tlas.all().first().map(|(tlas, _)| *tlas),
             records: buffers.records.handle,
             address: buffers.records.address,
-            set: rays.hit_set.first(),
+            set: buffers.hit_set.first(),
             count,
         })
     }

@@ -3,6 +3,7 @@
 use crate::crowd::frame::Frame;
 use crate::crowd::memory::buffers::DEFORMS;
 use crate::crowd::memory::sections::Part;
+use crate::crowd::stats::counter_words;
 use crate::crowd::visibility::gpu::CullStep;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -96,25 +97,16 @@ impl Frame<'_> {
         let Some(work) = &buffers.work else { return };
         let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
         let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
-        let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let (counters, _) = work.layout.cleared();
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive, and the ranges lie in the buffers.
         unsafe {
             let readers = DEFORMS | Stage::DRAW_INDIRECT | transfer;
-            let reads = read | Access::INDIRECT_COMMAND_READ | from;
+            let reads = read | Access::INDIRECT_COMMAND_READ | Access::TRANSFER_READ;
             device.barrier(cmd, (compute, write), (readers, reads));
             if let Some(read_back) = buffers.read_back.as_ref().filter(|_| views > 0) {
-                let region = vk::BufferCopy {
-                    src_offset: counters,
-                    dst_offset: read_back.start(frame_index),
-                    size: read_back.bytes(views),
-                };
-                let to_host = read_back.buffer.handle;
-                device
-                    .raw
-                    .cmd_copy_buffer(cmd, work.buffer.handle, to_host, &[region]);
-                device.barrier(cmd, (transfer, to), (Stage::HOST, Access::HOST_READ));
+                let (words, from) = (counter_words(views), (work.buffer.handle, counters));
+                read_back.record((device, cmd), frame_index, from, words);
             }
         }
     }

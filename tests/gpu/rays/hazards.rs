@@ -1,8 +1,9 @@
 //! Barriers that are left out on purpose: the layer sees what they are for.
 
-use super::commands::{Noted, notes, noting};
+use super::commands::noting;
 use super::{EXTENT, World, rays_into};
 use crate::reference::rng::Rng;
+use crate::support::noted::{Noted, notes};
 use crate::support::{CONFIGS, SMALL, Setup, placed, view};
 use std::io::Write as _;
 use throng::animator::Play;
@@ -26,8 +27,8 @@ const BARRIERS: [(&str, bool); 9] = [
     ("after the slots", true),
     ("after the positions", false),
     ("before structures are built", true),
-    ("between bottom and top", true),
     ("before the host reads counters", false),
+    ("between bottom and top", true),
     ("before traces", true),
 ];
 
