@@ -1,23 +1,23 @@
 //! The device: Bevy opens it, with what throng needs added, and the crowd is made with it.
 
-use crate::ThrongPlugin;
-use crate::state::{State, Throng};
+use crate::state::{State, Throng, character_desc};
 use bevy::app::{App, AppExit};
 use bevy::ecs::prelude::*;
 use bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings;
 use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
 use bevy::render::{ExtractSchedule, MainWorld};
+use throng::CrowdDesc;
 use throng_wgpu::{Crowd, Gpu, Opening};
 
 /// What opens the device, and how the crowd is made.
 #[derive(Resource, Clone)]
 pub(crate) struct Device {
     pub(crate) opening: Opening,
-    desc: throng::CrowdDesc,
+    desc: CrowdDesc,
 }
 
 /// Lets Bevy open a device that throng can use.
-pub(crate) fn prepare(app: &mut App, plugin: &ThrongPlugin) -> Device {
+pub(crate) fn prepare(app: &mut App, desc: &CrowdDesc) -> Device {
     let opening = Opening::default();
     let mut settings = app
         .world_mut()
@@ -29,7 +29,7 @@ pub(crate) fn prepare(app: &mut App, plugin: &ThrongPlugin) -> Device {
     }
     Device {
         opening,
-        desc: plugin.crowd.clone(),
+        desc: desc.clone(),
     }
 }
 
@@ -78,8 +78,7 @@ fn replace(state: &mut State, crowd: Crowd) {
         crowd.reserve(&old.capacity())?;
         for id in old.characters() {
             if let Some(loaded) = loaded.values_mut().find(|loaded| loaded.id == id) {
-                let desc = crate::render::character_desc();
-                loaded.id = crowd.add_character(&loaded.character, &desc)?;
+                loaded.id = crowd.add_character(&loaded.character, &character_desc())?;
             }
         }
         crowd.restore(&snapshot)

@@ -2,6 +2,7 @@
 
 use crate::components::Instance;
 use crate::state::Throng;
+use crate::systems::ThrongSystems;
 use bevy::app::{App, PostUpdate};
 use bevy::color::Color;
 use bevy::ecs::prelude::*;
@@ -20,7 +21,7 @@ pub struct ShowBounds(pub Color);
 
 pub(crate) fn build(app: &mut App) {
     if app.world().contains_resource::<GizmoConfigStore>() {
-        app.add_systems(PostUpdate, draw.after(crate::ThrongSystems::Show));
+        app.add_systems(PostUpdate, draw.after(ThrongSystems::Show));
     }
 }
 

@@ -50,6 +50,7 @@ mod render;
 mod state;
 mod step;
 mod sync;
+mod systems;
 
 pub use asset::{CharacterAsset, CharacterLoadError, CharacterSettings};
 pub use components::{
@@ -63,6 +64,7 @@ pub use picking::CharacterHit;
 pub use render::Shading;
 pub use state::{Throng, ThrongLock};
 pub use step::CharacterEvent;
+pub use systems::ThrongSystems;
 
 use bevy::app::{App, FixedPostUpdate, Plugin, PostUpdate};
 use bevy::asset::AssetApp;
@@ -97,23 +99,6 @@ impl Default for ThrongPlugin {
     }
 }
 
-/// The systems of throng.
-///
-/// Those in [`FixedPostUpdate`] run in this order: what entities do is handed to the crowd, which
-/// then makes its step. Those in [`PostUpdate`] place what [`Follows`], before transforms are
-/// propagated, and hand over places and looks afterwards.
-#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
-pub enum ThrongSystems {
-    /// In [`FixedPostUpdate`]: [`Plays`], [`Parameters`], [`TimeScale`] and [`AttachedTo`].
-    Act,
-    /// In [`FixedPostUpdate`]: the step of the crowd, and its [events](CharacterEvent).
-    Step,
-    /// In [`PostUpdate`]: [`Follows`].
-    Follow,
-    /// In [`PostUpdate`]: spawns, despawns, transforms and looks.
-    Show,
-}
-
 impl Plugin for ThrongPlugin {
     fn build(&self, app: &mut App) {
         if app.world().contains_resource::<Throng>() {
@@ -123,7 +108,7 @@ impl Plugin for ThrongPlugin {
         if app.is_plugin_added::<bevy::render::RenderPlugin>() {
             log::error!("ThrongPlugin must be added before Bevy's RenderPlugin (DefaultPlugins)");
         }
-        let device = device::prepare(app, self);
+        let device = device::prepare(app, &self.crowd);
         app.init_resource::<Throng>()
             .insert_resource(Opened(device))
             .add_message::<CharacterEvent>()

@@ -8,7 +8,7 @@ use bevy::platform::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use throng::character::Character;
-use throng::{Capacity, CharacterId, InstanceId, SkinningStage};
+use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, SkinningStage};
 use throng_wgpu::Crowd;
 
 /// The crowd of the app.
@@ -123,6 +123,14 @@ fn not_ready() -> ! {
 pub(crate) struct Loaded {
     pub(crate) id: CharacterId,
     pub(crate) character: Character,
+}
+
+/// The options of all characters: those that can be picked keep their vertices for the CPU.
+pub(crate) fn character_desc() -> CharacterDesc {
+    CharacterDesc {
+        cpu_skinning: cfg!(feature = "picking"),
+        ..CharacterDesc::default()
+    }
 }
 
 /// A change of an asset that the next frame makes.

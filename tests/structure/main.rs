@@ -15,9 +15,10 @@ fn repository() -> PathBuf {
 }
 
 /// The root files of the library and of the packages around it.
-const ROOTS: [&str; 8] = [
+const ROOTS: [&str; 9] = [
     "src/lib.rs",
     "wgpu/src/lib.rs",
+    "bevy/src/lib.rs",
     "import/src/lib.rs",
     "export/src/lib.rs",
     "cli/src/main.rs",

@@ -88,7 +88,7 @@ fn is_wide(line: &str) -> bool {
     text.chars().count() > 100 && !bare.starts_with('|') && !is_one_word && !is_link
 }
 
-/// Lints. wgpu and vk-graph are a hundred crates, so crates that use them have their turn.
+/// Lints. wgpu, vk-graph and Bevy are hundreds of crates, so what uses them has its turn.
 fn lints(ci: &Ci) -> Result {
     let engines = match ci.share.has("engines") {
         true => "--exclude throng-wgpu",
@@ -96,6 +96,8 @@ fn lints(ci: &Ci) -> Result {
             "--exclude throng-wgpu --exclude throng-wgpu-example --exclude throng-vk-graph-example"
         }
     };
+    // With Bevy, the crate for wgpu has another feature. So these are linted apart from others.
+    let bevy = "--exclude bevy_throng --exclude throng-bevy-example";
     let lint = |what: &str| -> Result {
         let lints = "cargo clippy --quiet --all-targets";
         Ok(ci
@@ -107,7 +109,10 @@ fn lints(ci: &Ci) -> Result {
         lint("-p throng-wgpu --features noop")?;
         lint("-p throng-wgpu --no-default-features --features wgpu-29,noop")?;
     }
-    lint(&format!("--workspace --all-features {engines}"))
+    if ci.share.has("bevy") {
+        lint("-p bevy_throng -p throng-bevy-example")?;
+    }
+    lint(&format!("--workspace --all-features {engines} {bevy}"))
 }
 
 /// A part of what is compiled alone. A feature whose code needs another one may pass, and is found

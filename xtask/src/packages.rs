@@ -165,7 +165,7 @@ pub(crate) fn docs_rs(ci: &Ci) -> Result {
     let _flags = sh.push_env("RUSTDOCFLAGS", "--cfg docsrs -Dwarnings");
     let _target = sh.push_env("CARGO_TARGET_DIR", "target/docs-rs");
     let libraries = published(&metadata(ci)?);
-    let is_now = |name: &str| ci.share.is_all() || name != "throng-wgpu";
+    let is_now = |name: &str| ci.share.is_all() || name != "throng-wgpu" && name != "bevy_throng";
     for package in libraries
         .iter()
         .filter(|it| it.is_library && is_now(&it.name))

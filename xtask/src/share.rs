@@ -4,7 +4,7 @@ use crate::result::Result;
 use xshell::{Shell, cmd};
 
 /// Stages of which each commit runs one.
-pub(crate) const TURNS: [&str; 8] = [
+pub(crate) const TURNS: [&str; 9] = [
     "debian-13",
     "swiftshader",
     "i686",
@@ -12,6 +12,7 @@ pub(crate) const TURNS: [&str; 8] = [
     "viewer",
     "cli",
     "engines",
+    "bevy",
     "package",
 ];
 

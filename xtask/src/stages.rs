@@ -80,6 +80,7 @@ pub(crate) const STAGES: &[Stage] = &[
     run("test", tests::readme, "the test command of the README").begins(&[&CHECKS]),
     run("viewer", tests::viewer, "the viewer and its tests").turn("viewer"),
     run("engines", tests::engines, "crowds in wgpu and vk-graph").turn("engines"),
+    run("bevy", tests::bevy, "the plugin for Bevy, and its example").turn("bevy"),
     run(
         "examples",
         tests::examples,

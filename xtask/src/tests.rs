@@ -76,6 +76,33 @@ pub(crate) fn viewer(ci: &Ci) -> Result {
     Ok(ci.vulkan(viewer).env("VK_LAYER_ENABLES", enables).run()?)
 }
 
+/// The plugin for Bevy: its tests, the examples of its documentation, and a picture of the example
+/// under the validation layer.
+pub(crate) fn bevy(ci: &Ci) -> Result {
+    let bevy = "-p bevy_throng -p throng-bevy-example";
+    ci.command(&format!("cargo build --quiet {bevy} --test bevy --bins"))
+        .run()?;
+    ci.vulkan(&format!("cargo test --quiet {bevy} --test bevy"))
+        .run()?;
+    ci.command(&format!("cargo test --quiet {bevy} --doc"))
+        .run()?;
+    let features = "--no-default-features";
+    ci.command(&format!(
+        "cargo clippy --quiet -p bevy_throng --lib {features} -- -D warnings"
+    ))
+    .run()?;
+    let _folder = ci.sh.push_dir(&ci.work);
+    for old in ["bevy.png", "bevy.log"] {
+        ci.sh.remove_path(old)?;
+    }
+    // In debug builds, Bevy turns the validation layer on, and logs its messages as errors.
+    let log = ci.work.join("bevy.log");
+    let run = ci.vulkan("../debug/bevy --headless --out bevy.png --frames 20");
+    let output = log::tee(run, &log)?;
+    require_picture(ci, "bevy.png")?;
+    expect_no_messages(&output)
+}
+
 /// Beside the tests, so that the library is built already. In one call, so that all have the same
 /// wgpu.
 const ENGINES: &str = "-p throng-wgpu -p throng-wgpu-example -p throng-vk-graph-example \
@@ -113,6 +140,11 @@ pub(crate) fn engines(ci: &Ci) -> Result {
     if ci.has_display() {
         output += &log::tee(run("wgpu --frames 8"), &log)?;
     }
+    expect_no_messages(&output)
+}
+
+/// Fails if wgpu has logged a message of the validation layer.
+fn expect_no_messages(output: &str) -> Result {
     let lines: Vec<&str> = output.lines().collect();
     let messages = lines
         .iter()

@@ -163,7 +163,7 @@ pub(super) fn main(
     let offsets = lit.offsets();
     record(&drawing.throng, &mut context, |crowd, encoder| {
         let gpu = crowd.gpu().clone();
-        let Some(groups) = groups.of(&gpu, &ready, &lit, &sources)? else {
+        let Some(groups) = groups.of(&gpu, &ready.layouts, &lit, &sources)? else {
             return Ok(());
         };
         let mut offsets = core::iter::once(&*offsets).chain(core::iter::repeat(&[][..]));

@@ -1,6 +1,5 @@
 //! Bevy's lights for the shading of crowds: what is bound, and how the shader is configured.
 
-use super::passes::Ready;
 use bevy::core_pipeline::tonemapping::{
     DebandDither, Tonemapping, TonemappingLuts, get_lut_bindings,
 };
@@ -265,7 +264,7 @@ impl Groups {
     pub(super) fn of(
         &mut self,
         gpu: &Gpu,
-        ready: &Ready,
+        layouts: &[BindGroupLayout],
         view: &LitItem<'_, '_>,
         sources: &Sources<'_>,
     ) -> Result<Option<Vec<BindGroup>>, Error> {
@@ -285,7 +284,7 @@ impl Groups {
             return Ok(Some(groups.clone()));
         }
         let mut groups = Vec::new();
-        for (layout, bound) in ready.layouts.iter().zip(&bound) {
+        for (layout, bound) in layouts.iter().zip(&bound) {
             let bindings = bound
                 .iter()
                 .filter_map(|(at, it)| Some((*at, it.binding()?)));

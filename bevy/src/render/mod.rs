@@ -6,25 +6,16 @@ mod passes;
 mod shader;
 mod views;
 
-use crate::state::{Change, Loaded, State, Throng};
+use crate::state::{Change, Loaded, State, Throng, character_desc};
 use bevy::app::SubApp;
 use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d};
 use bevy::core_pipeline::prepass::node::early_prepass;
 use bevy::core_pipeline::{Core3d, Core3dSystems};
 use bevy::ecs::prelude::*;
 use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
-use bevy::render::{Extract, ExtractSchedule};
+use bevy::render::ExtractSchedule;
 pub use shader::Shading;
-use throng::CharacterDesc;
 use throng_wgpu::Error;
-
-/// The options of all characters: those that can be picked keep their vertices for the CPU.
-pub(crate) fn character_desc() -> CharacterDesc {
-    CharacterDesc {
-        cpu_skinning: cfg!(feature = "picking"),
-        ..CharacterDesc::default()
-    }
-}
 
 /// Adds the systems of this module to the render world.
 pub(crate) fn build(render_app: &mut SubApp) {
@@ -107,6 +98,3 @@ fn apply(state: &mut State, change: Change) -> Result<(), Error> {
     }
     Ok(())
 }
-
-/// What an extraction reads of the main world.
-type Main<'w, 's, T> = Extract<'w, 's, T>;

@@ -1,10 +1,10 @@
 //! Bevy's own shading for crowds: its WGSL, composed with what throng knows of a surface.
 
-use super::Main;
 use super::light::Lights;
 use bevy::asset::{AssetEvent, AssetId, Assets};
 use bevy::ecs::prelude::*;
 use bevy::platform::collections::HashMap;
+use bevy::render::Extract;
 use bevy::shader::{Shader, ShaderDefVal, ShaderImport, Source};
 use naga_oil::compose::{
     ComposableModuleDescriptor, Composer, NagaModuleDescriptor, ShaderDefValue,
@@ -70,9 +70,9 @@ struct Module {
 
 /// Takes Bevy's shaders and the program's shading over from the main world.
 pub(super) fn extract(
-    mut events: Main<MessageReader<AssetEvent<Shader>>>,
-    shaders: Main<Res<Assets<Shader>>>,
-    shading: Main<Option<Res<Shading>>>,
+    mut events: Extract<MessageReader<AssetEvent<Shader>>>,
+    shaders: Extract<Res<Assets<Shader>>>,
+    shading: Extract<Option<Res<Shading>>>,
     own: Option<Res<Shading>>,
     mut sources: ResMut<Sources>,
     mut commands: Commands,

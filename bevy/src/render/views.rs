@@ -1,6 +1,5 @@
 //! The views of a frame: cameras, and the shadow maps of their lights.
 
-use super::Main;
 use crate::state::Throng;
 use crate::sync::{SHADOW_SHIFT, layers};
 use bevy::camera::primitives::{CUBE_MAP_FACES, CubeMapFace};
@@ -16,6 +15,7 @@ use bevy::light::{
 };
 use bevy::math::{Mat4, URect, UVec2};
 use bevy::platform::collections::HashMap;
+use bevy::render::Extract;
 use bevy::render::camera::TemporalJitter;
 use bevy::render::sync_world::MainEntity;
 use bevy::render::view::RetainedViewEntity;
@@ -135,9 +135,9 @@ fn lamp(clip: Mat4, at: bevy::math::Vec3, edge: usize, own: Option<&RenderLayers
 
 /// Prepares the picture: poses and lists of all views.
 pub(super) fn prepare(
-    cameras: Main<Cameras>,
-    (suns, lamps): (Main<Suns>, Main<Lamps>),
-    (fixed, count): (Main<Res<Time<Fixed>>>, Main<Res<FrameCount>>),
+    cameras: Extract<Cameras>,
+    (suns, lamps): (Extract<Suns>, Extract<Lamps>),
+    (fixed, count): (Extract<Res<Time<Fixed>>>, Extract<Res<FrameCount>>),
     throng: Res<Throng>,
     mut prepared: ResMut<Prepared>,
 ) {

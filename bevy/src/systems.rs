@@ -1,0 +1,26 @@
+//! The sets of systems, for programs that order their own.
+
+#[cfg(doc)]
+use crate::components::{AttachedTo, Follows, Parameters, Plays, TimeScale};
+#[cfg(doc)]
+use crate::step::CharacterEvent;
+#[cfg(doc)]
+use bevy::app::{FixedPostUpdate, PostUpdate};
+use bevy::ecs::schedule::SystemSet;
+
+/// The systems of throng.
+///
+/// Those in [`FixedPostUpdate`] run in this order: what entities do is handed to the crowd, which
+/// then makes its step. Those in [`PostUpdate`] place what [`Follows`], before transforms are
+/// propagated, and hand over places and looks afterwards.
+#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ThrongSystems {
+    /// In [`FixedPostUpdate`]: [`Plays`], [`Parameters`], [`TimeScale`] and [`AttachedTo`].
+    Act,
+    /// In [`FixedPostUpdate`]: the step of the crowd, and its [events](CharacterEvent).
+    Step,
+    /// In [`PostUpdate`]: [`Follows`].
+    Follow,
+    /// In [`PostUpdate`]: spawns, despawns, transforms and looks.
+    Show,
+}
