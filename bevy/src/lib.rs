@@ -47,6 +47,7 @@ mod gizmos;
 #[cfg(feature = "picking")]
 mod picking;
 mod render;
+mod said;
 mod state;
 mod step;
 mod sync;
@@ -136,7 +137,13 @@ impl Plugin for ThrongPlugin {
                 PostUpdate,
                 (
                     step::follow.in_set(ThrongSystems::Follow),
-                    (sync::follow_assets, sync::despawn, sync::spawn, sync::show)
+                    (
+                        sync::follow_assets,
+                        sync::despawn,
+                        sync::retry,
+                        sync::spawn,
+                        sync::show,
+                    )
                         .chain()
                         .in_set(ThrongSystems::Show),
                 ),

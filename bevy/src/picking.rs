@@ -1,6 +1,7 @@
 //! Characters as targets of `bevy_picking`.
 
 use crate::components::{Character3d, Instance};
+use crate::said::once;
 use crate::state::Throng;
 use crate::sync::layers;
 use bevy::camera::Camera;
@@ -48,7 +49,7 @@ pub(crate) fn pick(
         let found = match lock.pick_all(&line, CullMode::default(), layers(own)) {
             Ok(found) => found,
             Err(why) => {
-                bevy::log::warn_once!("characters cannot be picked: {why}");
+                once(format!("characters cannot be picked: {why}"));
                 continue;
             }
         };

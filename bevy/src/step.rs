@@ -1,6 +1,7 @@
 //! The steps of the game: updates, their events, and what follows characters.
 
 use crate::components::{Follows, Instance, RootMotion};
+use crate::said::once;
 use crate::state::Throng;
 use crate::sync::{affine, transform};
 use bevy::ecs::prelude::*;
@@ -49,6 +50,11 @@ impl CharacterEvent {
     }
 }
 
+/// The time of the picture, in seconds.
+pub(crate) fn shown_s(time: &Time<Fixed>) -> f64 {
+    time.elapsed_secs_f64() + time.overstep().as_secs_f64()
+}
+
 /// Moves the game by one step.
 pub(crate) fn step(
     time: Res<Time<Fixed>>,
@@ -85,13 +91,18 @@ pub(crate) fn step(
 }
 
 /// Moves what follows a joint, to where the picture will have it.
-pub(crate) fn follow(mut followers: Query<(&Follows, &mut Transform)>, throng: Res<Throng>) {
+pub(crate) fn follow(
+    mut followers: Query<(&Follows, &mut Transform)>,
+    time: Res<Time<Fixed>>,
+    throng: Res<Throng>,
+) {
     if followers.is_empty() {
         return;
     }
     let mut lock = throng.lock();
     let state = lock.state();
     let Some(crowd) = &state.crowd else { return };
+    let time_s = shown_s(&time);
     for (follows, mut place) in &mut followers {
         let Some(id) = state.instances.get(&follows.character) else {
             continue;
@@ -100,9 +111,9 @@ pub(crate) fn follow(mut followers: Query<(&Follows, &mut Transform)>, throng: R
             continue;
         };
         let at = affine(&GlobalTransform::from(follows.at));
-        match it.joint_transform(&*follows.socket, crowd.time_s()) {
+        match it.joint_transform(&*follows.socket, time_s) {
             Ok(joint) => _ = place.set_if_neq(transform(&(joint * at))),
-            Err(why) => bevy::log::warn_once!("{}: {why}", follows.character),
+            Err(why) => once(format!("{} is not followed: {why}", follows.character)),
         }
     }
 }

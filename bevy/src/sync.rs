@@ -11,11 +11,12 @@ use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
 use bevy::ecs::prelude::*;
 use bevy::ecs::query::QueryData;
+use bevy::ecs::system::{SystemChangeTick, SystemParam};
 use bevy::light::NotShadowCaster;
 use bevy::transform::components::{GlobalTransform, Transform};
+use std::borrow::Cow;
 use throng::animator::RootMotionMode;
 use throng::glam::{Affine3A, Mat3A, Vec3A};
-use throng::state_machine::Value;
 use throng::{Attachment, Error, InstanceId, Spawn};
 use throng_wgpu::Crowd;
 
@@ -103,7 +104,7 @@ impl WishesItem<'_, '_> {
 
 /// Spawns the instances of entities that have none yet, and whose character is loaded.
 pub(crate) fn spawn(
-    waiting: Query<Wishes, Without<Instance>>,
+    waiting: Query<Wishes, (Without<Instance>, Without<Refused>)>,
     mut parameters: Query<&mut Parameters>,
     throng: Res<Throng>,
     mut commands: Commands,
@@ -143,10 +144,32 @@ pub(crate) fn spawn(
     }
 }
 
+/// An entity that gets no instance until one of its components changes.
+#[derive(Component)]
+pub(crate) struct Refused;
+
 /// Says once why an entity has no instance.
 fn refuse(commands: &mut Commands, entity: Entity, why: &throng_wgpu::Error) {
     log::error!("{entity} gets no character: {why}");
-    commands.entity(entity).try_remove::<Character3d>();
+    commands.entity(entity).try_insert(Refused);
+}
+
+type Other = Or<(
+    Changed<Character3d>,
+    Changed<GlobalTransform>,
+    Changed<Plays>,
+    Changed<Parameters>,
+    Changed<HiddenParts>,
+    Changed<Tint>,
+    Changed<TimeScale>,
+    Changed<AttachedTo>,
+)>;
+
+/// Tries again with entities that changed.
+pub(crate) fn retry(changed: Query<Entity, (With<Refused>, Other)>, mut commands: Commands) {
+    for entity in &changed {
+        commands.entity(entity).try_remove::<Refused>();
+    }
 }
 
 fn spawn_one(
@@ -220,7 +243,11 @@ fn spawn_one(
 
 fn attachment(parent: InstanceId, to: &AttachedTo) -> Attachment<'_> {
     let at = affine(&GlobalTransform::from(to.at));
-    Attachment::new(parent, &*to.socket).at(at)
+    Attachment {
+        // Its entity lives on.
+        outlives_parent: true,
+        ..Attachment::new(parent, &*to.socket).at(at)
+    }
 }
 
 /// Despawns the instances of entities that are gone, or that have another character.
@@ -255,60 +282,12 @@ type Seen = Or<(
 
 /// Hands the places and looks of entities to their instances, for the next picture.
 pub(crate) fn show(
-    moved: Query<(Ref<Instance>, &GlobalTransform), Moved>,
-    seen: Query<(Ref<Instance>, Wishes), Seen>,
-    tinted: Query<(Ref<Instance>, &Tint), Changed<Tint>>,
-    words: Query<(Ref<Instance>, &UserData), Changed<UserData>>,
-    hidden: Query<(Ref<Instance>, &HiddenParts), Changed<HiddenParts>>,
-    throng: Res<Throng>,
-) {
-    let mut lock = throng.lock();
-    let Some(crowd) = &mut lock.state().crowd else {
-        return;
-    };
-    for (id, transform) in &moved {
-        with(crowd, &id, |it| it.set_transform(&affine(transform)));
-    }
-    for (id, wishes) in &seen {
-        with(crowd, &id, |it| {
-            it.set_visible(wishes.visibility.get());
-            it.set_view_mask(wishes.mask());
-            Ok(())
-        });
-    }
-    for (id, tint) in &tinted {
-        with(crowd, &id, |it| it.set_tint(tint.linear()));
-    }
-    for (id, user) in &words {
-        with(crowd, &id, |it| {
-            it.set_user_data(user.0);
-            Ok(())
-        });
-    }
-    for (id, hidden) in &hidden {
-        let character = crowd.instance(id.0).map(|it| it.character());
-        let parts = character.and_then(|it| crowd.character(it));
-        let parts = parts.map_or(Vec::new(), |it| it.parts().map(|(part, _)| part).collect());
-        with(crowd, &id, |it| {
-            for part in parts {
-                it.set_part_visible(part, true)?;
-            }
-            let hidden = &mut hidden.0.iter();
-            hidden.try_for_each(|part| it.set_part_visible(&**part, false))
-        });
-    }
-}
-
-/// A layer fades out in this time if nothing plays on it any more.
-const FADE_S: f32 = 0.2;
-
-/// Hands what entities do to their instances, for the next step of the game.
-pub(crate) fn act(
-    plays: Query<(Ref<Instance>, &Plays), Changed<Plays>>,
-    scales: Query<(Ref<Instance>, &TimeScale), Changed<TimeScale>>,
-    attached: Query<(Ref<Instance>, &AttachedTo), Changed<AttachedTo>>,
-    mut freed: RemovedComponents<AttachedTo>,
-    mut parameters: Query<(&Instance, &mut Parameters), Changed<Parameters>>,
+    moved: Query<(&Instance, &GlobalTransform), Moved>,
+    seen: Query<(&Instance, Wishes), Seen>,
+    tinted: Query<(&Instance, &Tint), Changed<Tint>>,
+    words: Query<(&Instance, &UserData), Changed<UserData>>,
+    hidden: Query<(&Instance, &HiddenParts), Changed<HiddenParts>>,
+    (mut removed, all): (Removed, Query<Wishes>),
     throng: Res<Throng>,
 ) {
     let mut lock = throng.lock();
@@ -316,11 +295,108 @@ pub(crate) fn act(
         crowd, instances, ..
     } = lock.state();
     let Some(crowd) = crowd else { return };
+    for (id, transform) in &moved {
+        with(crowd, id.0, |it| it.set_transform(&affine(transform)));
+    }
+    for (id, wishes) in &seen {
+        with(crowd, id.0, |it| {
+            it.set_visible(wishes.visibility.get());
+            it.set_view_mask(wishes.mask());
+            Ok(())
+        });
+    }
+    for entity in removed.layers.read().chain(removed.casts_not.read()) {
+        if let (Some(id), Ok(wishes)) = (instances.get(&entity), all.get(entity))
+            && let Ok(mut it) = crowd.instance_mut(*id)
+        {
+            it.set_view_mask(wishes.mask());
+        }
+    }
+    for entity in removed.tints.read() {
+        if let Some(id) = instances.get(&entity) {
+            with(crowd, *id, |it| it.set_tint([1.0; 4]));
+        }
+    }
+    for entity in removed.hidden.read() {
+        if let Some(id) = instances.get(&entity) {
+            said(*id, hide(crowd, *id, &[]));
+        }
+    }
+    for (id, tint) in &tinted {
+        with(crowd, id.0, |it| it.set_tint(tint.linear()));
+    }
+    for (id, user) in &words {
+        with(crowd, id.0, |it| {
+            it.set_user_data(user.0);
+            Ok(())
+        });
+    }
+    for (id, hidden) in &hidden {
+        said(id.0, hide(crowd, id.0, &hidden.0));
+    }
+}
+
+/// Hides these parts of an instance and no others.
+fn hide(
+    crowd: &mut Crowd,
+    id: InstanceId,
+    hidden: &[Cow<'static, str>],
+) -> Result<(), throng_wgpu::Error> {
+    let character = crowd.instance(id)?.character();
+    let parts = crowd.character(character)?.parts();
+    let parts: Vec<_> = parts.map(|(part, _)| part).collect();
+    let mut it = crowd.instance_mut(id)?;
+    for part in parts {
+        it.set_part_visible(part, true)?;
+    }
+    for part in hidden {
+        it.set_part_visible(&**part, false)?;
+    }
+    Ok(())
+}
+
+/// Components that entities lost.
+#[derive(SystemParam)]
+pub(crate) struct Removed<'w, 's> {
+    layers: RemovedComponents<'w, 's, RenderLayers>,
+    casts_not: RemovedComponents<'w, 's, NotShadowCaster>,
+    tints: RemovedComponents<'w, 's, Tint>,
+    hidden: RemovedComponents<'w, 's, HiddenParts>,
+}
+
+/// A layer fades out in this time if nothing plays on it any more.
+const FADE_S: f32 = 0.2;
+
+/// Hands what entities do to their instances, for the next step of the game.
+pub(crate) fn act(
+    plays: Query<(Ref<Instance>, Ref<Plays>), Changed<Plays>>,
+    scales: Query<(&Instance, &TimeScale), Changed<TimeScale>>,
+    attached: Query<(&Instance, &AttachedTo), Changed<AttachedTo>>,
+    mut parameters: Query<(Ref<Instance>, &mut Parameters), Changed<Parameters>>,
+    walkers: Query<&Instance, Added<RootMotion>>,
+    (mut freed, mut stopped, mut still): (
+        RemovedComponents<AttachedTo>,
+        RemovedComponents<Parameters>,
+        RemovedComponents<RootMotion>,
+    ),
+    ticks: SystemChangeTick,
+    throng: Res<Throng>,
+) {
+    let mut lock = throng.lock();
+    let State {
+        crowd, instances, ..
+    } = lock.state();
+    let Some(crowd) = crowd else { return };
+    // A spawn has the plays that were there, and the state machine.
+    let this_run = ticks.this_run();
     for (id, plays) in &plays {
+        if !plays.last_changed().is_newer_than(id.added(), this_run) {
+            continue;
+        }
         let now = crowd
             .instance(id.0)
             .map_or(Vec::new(), |it| it.playing().collect());
-        with(crowd, &id, |it| {
+        with(crowd, id.0, |it| {
             for play in &plays.0 {
                 it.play(*play)?;
             }
@@ -337,51 +413,64 @@ pub(crate) fn act(
         });
     }
     for (id, scale) in &scales {
-        with(crowd, &id, |it| it.set_time_scale(scale.0));
+        with(crowd, id.0, |it| it.set_time_scale(scale.0));
     }
     for (id, to) in &attached {
-        if let Some(parent) = instances.get(&to.character) {
-            with(crowd, &id, |it| it.attach_to(attachment(*parent, to)));
+        match instances.get(&to.character) {
+            Some(parent) => with(crowd, id.0, |it| it.attach_to(attachment(*parent, to))),
+            None => log::warn!(
+                "nothing is attached to {}, which has no instance",
+                to.character
+            ),
         }
     }
-    for entity in freed.read() {
-        if let Some(mut it) = instances
-            .get(&entity)
-            .and_then(|id| crowd.instance_mut(*id).ok())
-        {
-            it.detach();
+    for id in &walkers {
+        with(crowd, id.0, |it| {
+            it.set_root_motion(RootMotionMode::Apply);
+            Ok(())
+        });
+    }
+    let mut lost = |entity: Entity, change: fn(&mut One<'_>) -> throng::Result<()>| {
+        if let Some(id) = instances.get(&entity) {
+            with(crowd, *id, change);
         }
+    };
+    for entity in freed.read() {
+        lost(entity, |it| {
+            it.detach();
+            Ok(())
+        });
+    }
+    for entity in stopped.read() {
+        lost(entity, |it| it.stop_state_machine(FADE_S));
+    }
+    for entity in still.read() {
+        lost(entity, |it| {
+            it.set_root_motion(RootMotionMode::Ignore);
+            Ok(())
+        });
     }
     for (id, mut parameters) in &mut parameters {
+        if parameters.added().is_newer_than(id.added(), this_run) {
+            with(crowd, id.0, |it| it.start_state_machine());
+        }
         let pending = core::mem::take(&mut parameters.bypass_change_detection().pending);
         for (name, value) in pending {
-            said(id.0, set(crowd, id.0, &name, value));
+            with(crowd, id.0, |it| it.set_parameter(&*name, value));
         }
     }
 }
 
-fn set(
-    crowd: &mut Crowd,
-    id: InstanceId,
-    name: &str,
-    value: Value,
-) -> Result<(), throng_wgpu::Error> {
-    Ok(crowd.instance_mut(id)?.set_parameter(name, value)?)
-}
+type One<'a> = throng::Instance<&'a mut throng::Crowd>;
 
-/// Changes an instance. One that was just spawned has everything already.
+/// Changes an instance.
 fn with(
     crowd: &mut Crowd,
-    id: &Ref<'_, Instance>,
-    change: impl FnOnce(&mut throng::Instance<&mut throng::Crowd>) -> throng::Result<()>,
+    id: InstanceId,
+    change: impl FnOnce(&mut One<'_>) -> throng::Result<()>,
 ) {
-    if id.is_added() {
-        return;
-    }
-    let changed = crowd
-        .instance_mut(id.0)
-        .and_then(|mut it| Ok(change(&mut it)?));
-    said(id.0, changed);
+    let changed = crowd.instance_mut(id);
+    said(id, changed.and_then(|mut it| Ok(change(&mut it)?)));
 }
 
 /// Says what an instance refused.

@@ -96,6 +96,16 @@ fn components_change_their_instance() {
         assert!(!it.is_part_visible(&*part).unwrap());
         assert_eq!(it.playing().count(), 2);
     }
+    app.world_mut()
+        .entity_mut(person)
+        .remove::<(HiddenParts, bevy::light::NotShadowCaster)>();
+    run(&mut app, 2);
+    {
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert!(it.is_part_visible(&*part).unwrap());
+        assert_eq!(it.view_mask(), 1 | 1 << 16);
+    }
     // A layer without a play fades out.
     app.world_mut()
         .entity_mut(person)
@@ -207,10 +217,20 @@ fn entities_and_characters_follow_joints() {
     for (a, b) in ridden.into_iter().zip(wanted) {
         assert!((a - b).abs() < 1e-4, "{ridden:?} {wanted:?}");
     }
-    // What carries them takes riders along.
+    // The rider stays where it was.
     app.world_mut().despawn(carrier);
     run(&mut app, 2);
-    assert_eq!(throng.lock().instances().len(), 0);
+    assert_eq!(throng.lock().instances().len(), 1);
+    app.world_mut()
+        .entity_mut(rider)
+        .remove::<AttachedTo>()
+        .insert(Transform::IDENTITY);
+    run(&mut app, 3);
+    {
+        let lock = throng.lock();
+        let at = lock.instance(id(&app, rider)).unwrap().transform();
+        assert_eq!(at.translation.to_array(), [0.0; 3]);
+    }
     messages::expect_none();
 }
 
@@ -261,14 +281,14 @@ fn parameters_drive_state_machines() {
     run(&mut app, 5);
     assert_eq!(plays(&app), "Walk");
     // An unknown parameter is reported, and nothing else happens.
-    messages::expect_none();
+    messages::wait_for("sped");
     app.world_mut()
         .get_mut::<Parameters>(person)
         .unwrap()
         .set("sped", 2.0);
     run(&mut app, 3);
-    let said = messages::take();
-    assert!(said.iter().any(|text| text.contains("sped")), "{said:?}");
+    assert_eq!(messages::awaited("sped").len(), 1);
+    messages::expect_none();
 }
 
 #[test]
@@ -351,5 +371,54 @@ fn instances_without_entities_are_drawn() {
             .count(),
         0
     );
+    messages::expect_none();
+}
+
+/// Between a spawn and the next step of the game, too.
+#[test]
+fn no_request_is_lost() {
+    let mut app = support::app();
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(
+        std::time::Duration::from_millis(1),
+    ));
+    let character = mannequin(&mut app);
+    run(&mut app, 20);
+    for wait in 0..20 {
+        let parts = (character.clone(), Plays::new("Walk"));
+        let person = app.world_mut().spawn(parts).id();
+        run(&mut app, 1 + wait);
+        let run_now = Plays::new(Play::new("Run").fade_s(0.0));
+        *app.world_mut().get_mut::<Plays>(person).unwrap() = run_now;
+        run(&mut app, 20);
+        let throng = app.world().resource::<Throng>().clone();
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        let clips = throng::Crowd::character(&lock, it.character())
+            .unwrap()
+            .clips();
+        let names: Vec<_> = it
+            .playing()
+            .map(|now| clips[now.clip.unwrap().index()].name())
+            .collect();
+        assert_eq!(names, ["Run"], "after {wait} frames");
+    }
+    messages::expect_none();
+}
+
+#[test]
+fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
+    let mut app = support::app();
+    messages::wait_for("Wlak");
+    let person = spawn(&mut app, Plays::new("Wlak"));
+    run(&mut app, 6);
+    let said = messages::awaited("Wlak");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("there are Walk"), "{said:?}");
+    assert!(app.world().get::<Instance>(person).is_none());
+    app.world_mut()
+        .entity_mut(person)
+        .insert(Plays::new("Walk"));
+    run(&mut app, 3);
+    assert!(app.world().get::<Instance>(person).is_some());
     messages::expect_none();
 }

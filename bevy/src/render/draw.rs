@@ -3,6 +3,7 @@
 use super::light::{Groups, Lit, Sources};
 use super::passes::{Key, Passes};
 use super::views::Prepared;
+use crate::said::once;
 use crate::state::Throng;
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, ViewPrepassTextures};
 use bevy::ecs::prelude::*;
@@ -56,19 +57,19 @@ pub(super) fn prepass(
         return;
     };
     let color = textures.motion_vectors.as_ref().filter(|_| moves);
-    let colors: Vec<_> = color
-        .map(|it| Some(it.get_attachment()))
-        .into_iter()
-        .collect();
-    let desc = wgpu::RenderPassDescriptor {
-        label: Some("throng prepass"),
-        color_attachments: &colors,
-        depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
-        ..Default::default()
-    };
     record(&drawing.throng, &mut context, |crowd, encoder| {
         let frame = crowd.resume_frame()?;
-        frame.draw(encoder, id, ready.pass, &desc)
+        let colors = color.map(|it| Some(it.get_attachment()));
+        let colors: Vec<_> = colors.into_iter().collect();
+        // From here on, Bevy does not clear them.
+        let desc = wgpu::RenderPassDescriptor {
+            label: Some("throng prepass"),
+            color_attachments: &colors,
+            depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
+            ..Default::default()
+        };
+        let drawn = frame.draw(encoder, id, ready.pass, &desc);
+        drawn.inspect_err(|_| drop(encoder.begin_render_pass(&desc)))
     });
 }
 
@@ -198,7 +199,7 @@ fn record(
     match draw(crowd, &mut encoder) {
         // A call of the program between the picture and its draws ended it.
         Ok(()) | Err(Error::NotPrepared) => {}
-        Err(why) => bevy::log::error_once!("a crowd is not drawn: {why}"),
+        Err(why) => once(format!("a crowd is not drawn: {why}")),
     }
     // SAFETY: Bevy submits all command buffers of a system's context in their order, in one call,
     // to the queue of the device, or none if the device is lost.

@@ -259,6 +259,11 @@ enum Part {
     View(wgpu::TextureView),
 }
 
+/// Drops the groups of cameras that are gone.
+pub(super) fn clean(mut groups: ResMut<Groups>, cameras: Query<(), With<ViewShadowBindings>>) {
+    groups.0.retain(|camera, _| cameras.contains(*camera));
+}
+
 impl Groups {
     /// The groups of a camera. They are made again if Bevy has other buffers or textures.
     pub(super) fn of(

@@ -13,7 +13,7 @@ use bevy::core_pipeline::prepass::node::early_prepass;
 use bevy::core_pipeline::{Core3d, Core3dSystems};
 use bevy::ecs::prelude::*;
 use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
-use bevy::render::ExtractSchedule;
+use bevy::render::{ExtractSchedule, Render, RenderSystems};
 pub use shader::Shading;
 use throng_wgpu::Error;
 
@@ -28,6 +28,7 @@ pub(crate) fn build(render_app: &mut SubApp) {
             ExtractSchedule,
             (shader::extract, change, passes::create, views::prepare).chain(),
         )
+        .add_systems(Render, light::clean.in_set(RenderSystems::Cleanup))
         .add_systems(
             Core3d,
             (

@@ -1,6 +1,8 @@
 //! The views of a frame: cameras, and the shadow maps of their lights.
 
+use crate::said::once;
 use crate::state::Throng;
+use crate::step::shown_s;
 use crate::sync::{SHADOW_SHIFT, layers};
 use bevy::camera::primitives::{CUBE_MAP_FACES, CubeMapFace};
 use bevy::camera::visibility::RenderLayers;
@@ -200,7 +202,10 @@ pub(super) fn prepare(
                     mask: light_mask << SHADOW_SHIFT,
                     flip_y: true,
                     culling: Culling::Sides,
-                    receivers: Some(Receivers::of(receiver)),
+                    receivers: Some(Receivers {
+                        filter_texels: FILTER_TEXELS,
+                        ..Receivers::of(receiver)
+                    }),
                     ..view
                 });
             }
@@ -210,14 +215,20 @@ pub(super) fn prepare(
         keys.push(key);
         views.push(view);
     }
+    if views.is_empty() {
+        return;
+    }
     let most = throng::Crowd::MAX_VIEWS as usize;
     if views.len() > most {
-        bevy::log::warn_once!("{} views of crowds, but {most} are drawn", views.len());
+        once(format!(
+            "{} views show people, of which {most} are drawn",
+            views.len()
+        ));
         keys.truncate(most);
         views.truncate(most);
     }
     let histories = seen.values().max().map_or(0, |last| last + 1);
-    let time_s = fixed.elapsed_secs_f64() + fixed.overstep().as_secs_f64();
+    let time_s = shown_s(&fixed);
     let grown = state.grow_views(views.len() as u32, histories);
     let Some(crowd) = &mut state.crowd else {
         return;
@@ -232,10 +243,13 @@ pub(super) fn prepare(
         Ok(ids) => prepared
             .views
             .extend(keys.into_iter().zip(ids.iter().copied())),
-        Err(why) => bevy::log::error_once!("the crowd is not drawn: {why}"),
+        Err(why) => once(format!("the crowd is not drawn: {why}")),
     }
 }
 
+/// How far Bevy's shaders look for shadows: 2.5 texels around a point that is moved by up to 1.8
+/// times the diagonal of a texel, and half as much again.
+const FILTER_TEXELS: f32 = 8.0;
 /// A distance from which light of the sun is parallel.
 const FAR_M: f32 = 1e5;
 

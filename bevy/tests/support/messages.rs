@@ -5,6 +5,25 @@ use std::sync::{Mutex, Once, PoisonError};
 /// Bevy calls Vulkan on many threads, so these are the messages of all tests that run.
 static CAUGHT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// Texts that a test waits for, each with what was said of it.
+static AWAITED: Mutex<Vec<(&str, Vec<String>)>> = Mutex::new(Vec::new());
+
+/// Takes messages with this text from those of all tests. [`awaited`] has them.
+pub(crate) fn wait_for(text: &'static str) {
+    let mut awaited = AWAITED.lock().unwrap_or_else(PoisonError::into_inner);
+    awaited.push((text, Vec::new()));
+}
+
+/// The messages with this text.
+pub(crate) fn awaited(text: &str) -> Vec<String> {
+    let mut awaited = AWAITED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, found) = awaited
+        .iter_mut()
+        .find(|(other, _)| *other == text)
+        .unwrap();
+    std::mem::take(found)
+}
+
 struct Logger;
 
 impl log::Log for Logger {
@@ -20,6 +39,10 @@ impl log::Log for Logger {
     fn log(&self, record: &log::Record<'_>) {
         if self.enabled(record.metadata()) {
             let text = format!("{}: {}", record.target(), record.args());
+            let mut awaited = AWAITED.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, found)) = awaited.iter_mut().find(|(part, _)| text.contains(part)) {
+                return found.push(text);
+            }
             CAUGHT
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -39,7 +62,7 @@ pub(crate) fn catch() {
     });
 }
 
-pub(crate) fn take() -> Vec<String> {
+fn take() -> Vec<String> {
     let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut caught = caught.drain(..);
     let mut kept = Vec::new();
