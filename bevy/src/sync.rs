@@ -253,13 +253,14 @@ fn attachment(parent: InstanceId, to: &AttachedTo) -> Attachment<'_> {
 /// Despawns the instances of entities that are gone, or that have another character.
 pub(crate) fn despawn(
     mut gone: RemovedComponents<Character3d>,
-    changed: Query<(Entity, Ref<Character3d>), (Changed<Character3d>, With<Instance>)>,
+    changed: Query<(Entity, Ref<Character3d>), Changed<Character3d>>,
+    spawned: Query<(), With<Instance>>,
     throng: Res<Throng>,
     mut commands: Commands,
 ) {
     let replaced = changed
         .iter()
-        .filter(|(_, character)| !character.is_added());
+        .filter(|(entity, character)| !character.is_added() && spawned.contains(*entity));
     let replaced: Vec<_> = replaced.map(|(entity, _)| entity).collect();
     if gone.is_empty() && replaced.is_empty() {
         return;
@@ -364,6 +365,14 @@ pub(crate) struct Removed<'w, 's> {
     hidden: RemovedComponents<'w, 's, HiddenParts>,
 }
 
+/// What entities do no more.
+#[derive(SystemParam)]
+pub(crate) struct Ended<'w, 's> {
+    attached: RemovedComponents<'w, 's, AttachedTo>,
+    machines: RemovedComponents<'w, 's, Parameters>,
+    walks: RemovedComponents<'w, 's, RootMotion>,
+}
+
 /// A layer fades out in this time if nothing plays on it any more.
 const FADE_S: f32 = 0.2;
 
@@ -372,13 +381,8 @@ pub(crate) fn act(
     plays: Query<(Ref<Instance>, Ref<Plays>), Changed<Plays>>,
     scales: Query<(&Instance, &TimeScale), Changed<TimeScale>>,
     attached: Query<(&Instance, &AttachedTo), Changed<AttachedTo>>,
+    (walkers, mut ended): (Query<&Instance, Added<RootMotion>>, Ended),
     mut parameters: Query<(Ref<Instance>, &mut Parameters), Changed<Parameters>>,
-    walkers: Query<&Instance, Added<RootMotion>>,
-    (mut freed, mut stopped, mut still): (
-        RemovedComponents<AttachedTo>,
-        RemovedComponents<Parameters>,
-        RemovedComponents<RootMotion>,
-    ),
     ticks: SystemChangeTick,
     throng: Res<Throng>,
 ) {
@@ -435,16 +439,16 @@ pub(crate) fn act(
             with(crowd, *id, change);
         }
     };
-    for entity in freed.read() {
+    for entity in ended.attached.read() {
         lost(entity, |it| {
             it.detach();
             Ok(())
         });
     }
-    for entity in stopped.read() {
+    for entity in ended.machines.read() {
         lost(entity, |it| it.stop_state_machine(FADE_S));
     }
-    for entity in still.read() {
+    for entity in ended.walks.read() {
         lost(entity, |it| {
             it.set_root_motion(RootMotionMode::Ignore);
             Ok(())

@@ -55,8 +55,10 @@ fn a_device_that_is_lost_ends_in_errors_not_in_panics() {
     person(&mut app, &character, "Walk", Vec3::ZERO);
     run(&mut app, 6);
     let throng = app.world().resource::<Throng>().clone();
+    messages::wait_for("lost");
     throng.lock().gpu().device().destroy();
     let mut lock = throng.lock();
     assert!(lock.begin_frame(1e3).is_err() || lock.wait_for_frame().is_err());
     drop(lock);
+    run(&mut app, 4);
 }

@@ -72,8 +72,7 @@ fn components_change_their_instance() {
         let lock = throng.lock();
         let character = lock.characters().next().unwrap();
         let character = throng::Crowd::character(&lock, character).unwrap();
-        let name = character.parts().next().unwrap().1.to_owned();
-        name
+        character.parts().next().unwrap().1.to_owned()
     };
     app.world_mut().entity_mut(person).insert((
         Plays::new(Play::new("Run").fade_s(0.0)).with(Play::new("Wave").layer(1)),

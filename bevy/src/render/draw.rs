@@ -7,6 +7,8 @@ use crate::said::once;
 use crate::state::Throng;
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, ViewPrepassTextures};
 use bevy::ecs::prelude::*;
+use bevy::ecs::query::QueryData;
+use bevy::ecs::system::SystemParam;
 use bevy::pbr::{ShadowView, ViewLightEntities};
 use bevy::render::render_resource::StoreOp;
 use bevy::render::renderer::{RenderContext, ViewQuery};
@@ -16,42 +18,45 @@ use throng_wgpu::wgpu;
 use throng_wgpu::{BindGroup, Crowd, Encoder, Error};
 
 /// What all draws need.
-#[derive(bevy::ecs::system::SystemParam)]
+#[derive(SystemParam)]
 pub(super) struct Drawing<'w> {
     throng: Res<'w, Throng>,
     prepared: Res<'w, Prepared>,
     passes: ResMut<'w, Passes>,
 }
 
+/// What is read of a camera for all of its passes.
+#[derive(QueryData)]
+pub(super) struct Attached {
+    view: &'static ExtractedView,
+    depth: &'static ViewDepthTexture,
+    msaa: &'static Msaa,
+    has_depth: Has<DepthPrepass>,
+    moves: Has<MotionVectorPrepass>,
+}
+
 /// Draws depth, and motion vectors, before Bevy does.
 pub(super) fn prepass(
-    view: ViewQuery<(
-        &ExtractedView,
-        &ViewDepthTexture,
-        &ViewPrepassTextures,
-        &Msaa,
-        Has<DepthPrepass>,
-        Has<MotionVectorPrepass>,
-    )>,
+    view: ViewQuery<(Attached, &ViewPrepassTextures)>,
     mut drawing: Drawing,
     mut context: RenderContext,
 ) {
-    let (view, depth, textures, msaa, has_depth, moves) = view.into_inner();
+    let (it, textures) = view.into_inner();
     let Some(id) = drawing
         .prepared
         .views
-        .get(&view.retained_view_entity)
+        .get(&it.view.retained_view_entity)
         .copied()
     else {
         return;
     };
-    if !has_depth && !moves {
+    if !it.has_depth && !it.moves {
         return;
     }
-    let moves = moves && textures.motion_vectors.is_some();
+    let moves = it.moves && textures.motion_vectors.is_some();
     let key = Key::Prepass {
         moves,
-        samples: msaa.samples(),
+        samples: it.msaa.samples(),
     };
     let Some(ready) = drawing.passes.get(key) else {
         return;
@@ -65,7 +70,7 @@ pub(super) fn prepass(
         let desc = wgpu::RenderPassDescriptor {
             label: Some("throng prepass"),
             color_attachments: &colors,
-            depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
+            depth_stencil_attachment: Some(it.depth.get_attachment(StoreOp::Store)),
             ..Default::default()
         };
         let drawn = frame.draw(encoder, id, ready.pass, &desc);
@@ -129,33 +134,25 @@ pub(super) fn lamps(
 
 /// Draws the people into the picture, after Bevy's opaque meshes.
 pub(super) fn main(
-    view: ViewQuery<(
-        &ExtractedView,
-        &ViewTarget,
-        &ViewDepthTexture,
-        &Msaa,
-        Has<DepthPrepass>,
-        Has<MotionVectorPrepass>,
-        Lit,
-    )>,
+    view: ViewQuery<(Attached, &ViewTarget, Lit)>,
     mut drawing: Drawing,
     sources: Sources,
     mut groups: ResMut<Groups>,
     mut context: RenderContext,
 ) {
-    let (view, target, depth, msaa, has_depth, moves, lit) = view.into_inner();
+    let (it, target, lit) = view.into_inner();
     let Some(id) = drawing
         .prepared
         .views
-        .get(&view.retained_view_entity)
+        .get(&it.view.retained_view_entity)
         .copied()
     else {
         return;
     };
     let key = Key::Main {
         format: target.main_texture_format(),
-        samples: msaa.samples(),
-        prepared: has_depth || moves,
+        samples: it.msaa.samples(),
+        prepared: it.has_depth || it.moves,
         lights: lit.lights(),
     };
     let Some(ready) = drawing.passes.get(key) else {
@@ -176,7 +173,7 @@ pub(super) fn main(
         let desc = wgpu::RenderPassDescriptor {
             label: Some("throng"),
             color_attachments: &colors,
-            depth_stencil_attachment: Some(depth.get_attachment(StoreOp::Store)),
+            depth_stencil_attachment: Some(it.depth.get_attachment(StoreOp::Store)),
             ..Default::default()
         };
         crowd
