@@ -140,8 +140,11 @@ pub struct HiddenParts(pub Vec<Cow<'static, str>>);
 pub struct Tint(pub Color);
 
 impl Tint {
+    /// Colours that sRGB does not have are clamped, as for pictures.
     pub(crate) fn linear(self) -> [f32; 4] {
-        LinearRgba::from(self.0).to_f32_array()
+        LinearRgba::from(self.0)
+            .to_f32_array()
+            .map(|part| part.max(0.0))
     }
 }
 

@@ -91,9 +91,11 @@ pub(super) fn extract(
         };
         // Group 0 is throng's.
         let source = match name.as_str() {
-            "bevy_pbr::mesh_view_bindings" | "bevy_core_pipeline::tonemapping" => source
-                .replace("@group(1)", "@group(2)")
-                .replace("@group(0)", "@group(1)"),
+            "bevy_pbr::mesh_view_bindings" | "bevy_core_pipeline::tonemapping_lut_bindings" => {
+                source
+                    .replace("@group(1)", "@group(2)")
+                    .replace("@group(0)", "@group(1)")
+            }
             _ => source.to_string(),
         };
         sources.by_asset.insert(*id, name.clone());
