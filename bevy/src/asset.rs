@@ -21,8 +21,7 @@ use throng::import::{ImportOptions, Imported, Repair, ResourceReader};
 /// ```
 /// use bevy_throng::CharacterAsset;
 ///
-/// let mannequin = throng::builtin::mannequin()?.character;
-/// let asset = CharacterAsset::new(mannequin); // for Assets::add
+/// let asset = CharacterAsset::mannequin()?; // for Assets::add
 /// assert!(asset.character().clip("Walk").is_ok());
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -40,6 +39,14 @@ impl CharacterAsset {
             character,
             repairs: Vec::new(),
         }
+    }
+
+    /// The character that is built in, for first tries. Its clips are Walk, Idle, Run and Wave.
+    ///
+    /// # Errors
+    /// None that you can cause: its file is part of throng.
+    pub fn mannequin() -> throng::Result<Self> {
+        Ok(Self::new(throng::builtin::mannequin()?.character))
     }
 
     /// The character: its skeleton, clips, parts and so on.

@@ -50,6 +50,8 @@ impl Instance {
 /// A change of this component is a request: all plays that it has are played, with their fades.
 /// Layers that it no longer has fade out within 0.2 seconds.
 ///
+/// A name that is only known at run time becomes an id: `asset.character().clip(name)?`.
+///
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_throng::{Play, Plays};

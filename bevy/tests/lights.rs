@@ -120,10 +120,10 @@ fn people_are_lit_as_bevys_meshes_are() {
             let mut camera = app.world_mut().entity_mut(camera);
             camera.insert((sky, Hdr, Tonemapping::AcesFitted));
         }),
-        ("tone mapping, dither", &|app, camera| {
+        ("tone mapping by a table, dither", &|app, camera| {
             dim_sun(app);
             let mut camera = app.world_mut().entity_mut(camera);
-            camera.insert((Tonemapping::ReinhardLuminance, DebandDither::Enabled));
+            camera.insert((Tonemapping::TonyMcMapface, DebandDither::Enabled));
         }),
         // Equal only if both are moved by the same jitter.
         ("temporal anti-aliasing", &|app, camera| {

@@ -61,8 +61,7 @@ fn main() -> Result<AppExit> {
 struct Circle(f32, f32, f32);
 
 fn people(mut commands: Commands, mut characters: ResMut<Assets<CharacterAsset>>) -> Result {
-    let mannequin = CharacterAsset::new(throng::builtin::mannequin()?.character);
-    let mannequin = Character3d(characters.add(mannequin));
+    let mannequin = Character3d(characters.add(CharacterAsset::mannequin()?));
     let people = CIRCLES.into_iter().flat_map(|it| std::iter::repeat_n(it, it.1).enumerate());
     for (number, (at, (clip, count, radius_m, speed_m_s))) in people.enumerate() {
         let random = |seed: f32| (number as f32 * seed).fract();
