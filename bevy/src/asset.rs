@@ -157,8 +157,15 @@ impl AssetLoader for CharacterLoader {
         let Imported {
             character, repairs, ..
         } = imported.await?;
+        if !repairs.is_empty() {
+            let count = repairs.len();
+            log::info!(
+                "{}: {count} faults were repaired (level debug lists them)",
+                path.display()
+            );
+        }
         for repair in &repairs {
-            log::info!("{}: {repair}", path.display());
+            log::debug!("{repair}");
         }
         Ok(CharacterAsset { character, repairs })
     }

@@ -84,6 +84,9 @@ impl Plays {
 
 /// The parameters of a character's state machine, which drives it from then on.
 ///
+/// The state machine is in the animation data beside the file: `knight.toml` for `knight.glb`. The
+/// character appears with the first step of the game, in which the machine enters its first states.
+///
 /// Values that are set are handed to the machine once, before the next step. A trigger is therefore
 /// one request.
 ///
@@ -133,7 +136,8 @@ impl Parameters {
     }
 }
 
-/// The parts of a character that are hidden, by name.
+/// The parts of a character that are hidden, by name: those of
+/// [`Character::parts`](throng::character::Character::parts).
 #[derive(Component, Debug, Clone, PartialEq, Eq, Default)]
 pub struct HiddenParts(pub Vec<Cow<'static, str>>);
 
@@ -160,13 +164,16 @@ pub struct TimeScale(pub f32);
 
 /// Lets a character walk by the root motion of its clips.
 ///
-/// Its [`Transform`] follows in each step. It has no parent.
+/// Its [`Transform`] follows in each step. It has no parent. The clips need root motion, which most
+/// files do not mark: in the animation data beside the file, `gait_motion = true` takes it from the
+/// feet of clips that walk in place.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RootMotion;
 
 /// Attaches a character to a socket or joint of another one, such as a rider to a saddle.
 ///
-/// Its own [`Transform`] means nothing then.
+/// Its own [`Transform`] means nothing then, until this component is removed. If its carrier is
+/// despawned, it stays where it is.
 ///
 /// ```
 /// use bevy::prelude::*;

@@ -33,23 +33,59 @@ pub(crate) fn prepare(app: &mut App, desc: &CrowdDesc) -> Device {
     }
 }
 
-/// Makes the crowd, once for each device that Bevy opens.
-pub(crate) fn open(
+/// Makes the crowd before the app runs, so that the first systems have it.
+pub(crate) fn first(app: &mut App, device: &Device) {
+    let world = app.world();
+    let of = (
+        world.get_resource::<RenderAdapter>(),
+        world.get_resource::<RenderDevice>(),
+        world.get_resource::<RenderQueue>(),
+    );
+    let (Some(adapter), Some(render_device), Some(queue)) = of else {
+        return;
+    };
+    let throng = world.resource::<Throng>();
+    if !device.open(throng, (adapter, render_device, queue)) {
+        app.world_mut().write_message(AppExit::error());
+    }
+}
+
+/// Makes the crowd again if Bevy opens another device.
+fn again(
     device: Res<Device>,
     throng: Res<Throng>,
     (adapter, render_device, queue): (Res<RenderAdapter>, Res<RenderDevice>, Res<RenderQueue>),
     mut failed: ResMut<Failed>,
 ) {
-    let wgpu = (&**adapter.0, render_device.wgpu_device(), &**queue.0);
-    // SAFETY: the device is the last one that Bevy opened with this callback, from this adapter.
-    let gpu = unsafe { device.opening.gpu(wgpu.0, wgpu.1, wgpu.2) };
-    let crowd = gpu.and_then(|gpu: Gpu| Crowd::new(&gpu, &device.desc));
-    let mut lock = throng.lock();
-    match crowd {
-        Ok(crowd) => replace(lock.state(), crowd),
-        Err(why) => {
-            log::error!("throng cannot draw with this device: {why}");
-            failed.0 = true;
+    failed.0 = !device.open(&throng, (&adapter, &render_device, &queue));
+}
+
+impl Device {
+    /// Makes the crowd, unless there is one with this device. Returns false if there is none.
+    fn open(
+        &self,
+        throng: &Throng,
+        (adapter, device, queue): (&RenderAdapter, &RenderDevice, &RenderQueue),
+    ) -> bool {
+        let mut lock = throng.lock();
+        if lock.is_ready() && lock.gpu().device() == device.wgpu_device() {
+            return true;
+        }
+        let wgpu = (&**adapter.0, device.wgpu_device(), &**queue.0);
+        // SAFETY: the device is the last one that Bevy opened with this callback, from this adapter.
+        let gpu = unsafe { self.opening.gpu(wgpu.0, wgpu.1, wgpu.2) };
+        match gpu.and_then(|gpu: Gpu| Crowd::new(&gpu, &self.desc)) {
+            Ok(crowd) => {
+                replace(lock.state(), crowd);
+                true
+            }
+            Err(why) => {
+                log::error!(
+                    "throng cannot draw with this device, so the app ends (ThrongPlugin must come \
+                     before Bevy's plugins): {why}"
+                );
+                false
+            }
         }
     }
 }
@@ -59,7 +95,7 @@ pub(crate) fn open(
 pub(crate) struct Failed(bool);
 
 /// Ends the app if there is no crowd, as Bevy does without a device.
-pub(crate) fn exit(mut main: ResMut<MainWorld>, mut failed: ResMut<Failed>) {
+fn exit(mut main: ResMut<MainWorld>, mut failed: ResMut<Failed>) {
     if core::mem::take(&mut failed.0) {
         main.write_message(AppExit::error());
     }
@@ -97,6 +133,6 @@ fn replace(state: &mut State, crowd: Crowd) {
 pub(crate) fn build(render_app: &mut bevy::app::SubApp, device: Device) {
     render_app.insert_resource(device);
     render_app.init_resource::<Failed>();
-    render_app.add_systems(bevy::render::RenderStartup, open);
+    render_app.add_systems(bevy::render::RenderStartup, again);
     render_app.add_systems(ExtractSchedule, exit);
 }

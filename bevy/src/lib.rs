@@ -68,7 +68,7 @@ pub use step::CharacterEvent;
 pub use systems::ThrongSystems;
 
 use bevy::app::{App, FixedPostUpdate, Plugin, PostUpdate};
-use bevy::asset::AssetApp;
+use bevy::asset::{AssetApp, Assets};
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::prelude::*;
 use bevy::render::RenderApp;
@@ -83,7 +83,8 @@ use throng::{CrowdDesc, Stages};
 pub struct ThrongPlugin {
     /// How the crowd is made: threads, capacities to begin with, and so on.
     ///
-    /// By default, the GPU poses and culls.
+    /// By default, the GPU poses and culls, and there are three frames in flight. Take other values
+    /// as `CrowdDesc { threads, ..ThrongPlugin::default().crowd }`.
     pub crowd: CrowdDesc,
 }
 
@@ -162,14 +163,17 @@ impl Plugin for ThrongPlugin {
 
     /// Bevy's own plugins are there now.
     fn finish(&self, app: &mut App) {
-        let throng = app.world().resource::<Throng>().clone();
-        let Some(Opened(device)) = app.world_mut().remove_resource::<Opened>() else {
+        if !app.world().contains_resource::<Opened>()
+            || app.world().contains_resource::<Assets<CharacterAsset>>()
+        {
             return;
-        };
+        }
         app.init_asset::<CharacterAsset>()
             .init_asset_loader::<asset::CharacterLoader>();
         #[cfg(feature = "gizmos")]
         gizmos::build(app);
+        let throng = app.world().resource::<Throng>().clone();
+        let device = app.world().resource::<Opened>().0.clone();
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             log::error!("throng needs Bevy's RenderPlugin");
             return;
@@ -178,9 +182,16 @@ impl Plugin for ThrongPlugin {
         device::build(render_app, device);
         render::build(render_app);
     }
+
+    /// The device is open now.
+    fn cleanup(&self, app: &mut App) {
+        if let Some(Opened(device)) = app.world_mut().remove_resource::<Opened>() {
+            device::first(app, &device);
+        }
+    }
 }
 
-/// What [`ThrongPlugin::build`] leaves for its end.
+/// What [`ThrongPlugin::build`] leaves for later.
 #[derive(Resource)]
 struct Opened(device::Device);
 

@@ -57,8 +57,8 @@ impl Throng {
 pub struct ThrongLock<'a>(MutexGuard<'a, State>);
 
 impl ThrongLock<'_> {
-    /// True once the device is open. That is the case from the first update of the app on, unless
-    /// there is no device for throng.
+    /// True if the device is open, which it is when the app begins to run, before `Startup`. Without
+    /// a device for throng, the app ends.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.0.crowd.is_some()
@@ -148,6 +148,9 @@ pub(crate) struct State {
     pub(crate) changes: Vec<Change>,
     pub(crate) instances: EntityHashMap<InstanceId>,
     pub(crate) entities: HashMap<InstanceId, Entity>,
+    /// Those whose state machine enters its first states in the next step. They are hidden until
+    /// then, because they stand in the rest pose.
+    pub(crate) fresh: Vec<Entity>,
     /// The instances for which the next frame reserves.
     pub(crate) wanted: Vec<(CharacterId, u32, SkinningStage)>,
 }

@@ -4,6 +4,7 @@ use crate::components::{Follows, Instance, RootMotion};
 use crate::said::once;
 use crate::state::Throng;
 use crate::sync::{affine, transform};
+use bevy::camera::visibility::InheritedVisibility;
 use bevy::ecs::prelude::*;
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
@@ -34,7 +35,8 @@ use throng::AnimationEventKind;
 pub struct CharacterEvent {
     /// The character.
     pub entity: Entity,
-    /// The name of the event, or that of the clip that ended.
+    /// The name of the event of a clip, of the clip that ended, or of the state that was entered or
+    /// left.
     pub name: String,
     /// What happened.
     pub kind: AnimationEventKind,
@@ -60,7 +62,8 @@ pub(crate) fn step(
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
     mut events: MessageWriter<CharacterEvent>,
-    mut walkers: Query<(&Instance, &mut Transform), With<RootMotion>>,
+    mut walkers: Query<(Entity, &Instance, &mut Transform, Has<ChildOf>), With<RootMotion>>,
+    seen: Query<&InheritedVisibility>,
     mut commands: Commands,
 ) {
     let mut lock = throng.lock();
@@ -83,7 +86,22 @@ pub(crate) fn step(
         commands.trigger(event.clone());
         events.write(event);
     }
-    for (id, mut place) in &mut walkers {
+    let state = lock.state();
+    for entity in core::mem::take(&mut state.fresh) {
+        let is_seen = seen.get(entity).is_ok_and(|seen| seen.get());
+        if let (Some(id), Some(crowd)) = (state.instances.get(&entity), &mut state.crowd)
+            && let Ok(mut it) = crowd.instance_mut(*id)
+        {
+            it.set_visible(is_seen);
+        }
+    }
+    for (entity, id, mut place, has_parent) in &mut walkers {
+        if has_parent {
+            once(format!(
+                "{entity} has a parent, so its transform does not follow RootMotion"
+            ));
+            continue;
+        }
         if let Ok(it) = lock.instance(id.0) {
             place.set_if_neq(transform(&it.transform()));
         }

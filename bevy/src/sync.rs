@@ -5,6 +5,7 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, Parameters, Plays, RootMotion, TimeScale, Tint,
     UserData,
 };
+use crate::said::once;
 use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
 use bevy::camera::primitives::Aabb;
@@ -195,7 +196,11 @@ fn spawn_one(
         (Some(first.fade_s(0.0).inertial_s(0.0)), rest)
     });
     let hidden = wishes.hidden.map_or(&[][..], |hidden| &hidden.0);
-    let hidden: Vec<_> = hidden.iter().map(|part| (&**part).into()).collect();
+    let known = hidden.iter().filter(|part| {
+        let found = loaded.character.part(part);
+        found.inspect_err(|why| once(why.to_string())).is_ok()
+    });
+    let hidden: Vec<_> = known.map(|part| (&**part).into()).collect();
     let mut parameters = parameters;
     let values = parameters.as_mut().map(|it| {
         let it = it.bypass_change_detection();
@@ -218,7 +223,7 @@ fn spawn_one(
             true => RootMotionMode::Apply,
             false => RootMotionMode::Ignore,
         },
-        visible: wishes.visibility.get(),
+        visible: wishes.visibility.get() && !wishes.machine,
         view_mask: wishes.mask(),
         hidden_parts: &hidden,
         attachment,
@@ -238,6 +243,9 @@ fn spawn_one(
     let id = id?;
     state.instances.insert(wishes.entity, id);
     state.entities.insert(id, wishes.entity);
+    if wishes.machine {
+        state.fresh.push(wishes.entity);
+    }
     Ok(Some(id))
 }
 
@@ -293,15 +301,19 @@ pub(crate) fn show(
 ) {
     let mut lock = throng.lock();
     let State {
-        crowd, instances, ..
+        crowd,
+        instances,
+        fresh,
+        ..
     } = lock.state();
     let Some(crowd) = crowd else { return };
     for (id, transform) in &moved {
         with(crowd, id.0, |it| it.set_transform(&affine(transform)));
     }
     for (id, wishes) in &seen {
+        let is_fresh = wishes.machine && fresh.contains(&wishes.entity);
         with(crowd, id.0, |it| {
-            it.set_visible(wishes.visibility.get());
+            it.set_visible(wishes.visibility.get() && !is_fresh);
             it.set_view_mask(wishes.mask());
             Ok(())
         });

@@ -235,19 +235,11 @@ fn entities_and_characters_follow_joints() {
 
 #[test]
 fn parameters_drive_state_machines() {
-    let text = r#"
-        [state_machine]
-        parameter = [{ name = "speed", kind = "float" }]
-
-        [[state_machine.layer]]
-        name = "body"
-        entry = "stand"
-        state = [
-            { name = "stand", motion.clip = "Idle" },
-            { name = "walk", motion.clip = "Walk" },
-        ]
-        transition = [{ from = "stand", to = "walk", when = ["speed > 0.1"], fade_s = 0.1 }]
-    "#;
+    // That of the README, with clips of the mannequin.
+    let readme = include_str!("../README.md");
+    let (_, text) = readme.split_once("```toml\n[state_machine]").unwrap();
+    let (text, _) = text.split_once("```").unwrap();
+    let text = &format!("[state_machine]{}", text.replace("\"Die\"", "\"Wave\""));
     let mut app = support::app();
     let plain = throng::builtin::mannequin().unwrap().character;
     let character = plain.with_animation_toml("test.toml", text).unwrap();
@@ -279,6 +271,14 @@ fn parameters_drive_state_machines() {
         .set("speed", 2.0);
     run(&mut app, 5);
     assert_eq!(plays(&app), "Walk");
+    // Until the first transition has ended.
+    run(&mut app, 20);
+    app.world_mut()
+        .get_mut::<Parameters>(person)
+        .unwrap()
+        .trigger("dies");
+    run(&mut app, 5);
+    assert_eq!(plays(&app), "Wave");
     // An unknown parameter is reported, and nothing else happens.
     messages::wait_for("sped");
     app.world_mut()
@@ -419,5 +419,66 @@ fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
         .insert(Plays::new("Walk"));
     run(&mut app, 3);
     assert!(app.world().get::<Instance>(person).is_some());
+    messages::expect_none();
+}
+
+/// A state machine enters its first states in a step. Nobody is seen in the rest pose before.
+#[test]
+fn people_with_state_machines_appear_with_a_step() {
+    let mut app = support::app();
+    let plain = throng::builtin::mannequin().unwrap().character;
+    let text = r#"
+        [state_machine]
+        parameter = []
+
+        [[state_machine.layer]]
+        name = "body"
+        entry = "walk"
+        state = [{ name = "walk", motion.clip = "Walk" }]
+    "#;
+    let character = plain.with_animation_toml("test.toml", text).unwrap();
+    let mut assets = app
+        .world_mut()
+        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
+    let handle = assets.add(bevy_throng::CharacterAsset::new(character));
+    run(&mut app, 3);
+    let parts = (bevy_throng::Character3d(handle), Parameters::new());
+    let person = app.world_mut().spawn(parts).id();
+    let throng = app.world().resource::<Throng>().clone();
+    let mut was_seen = false;
+    for _ in 0..6 {
+        app.update();
+        if app.world().get::<Instance>(person).is_none() {
+            continue;
+        }
+        let lock = throng.lock();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert!(!it.is_visible() || it.playing().count() > 0);
+        was_seen |= it.is_visible();
+    }
+    assert!(was_seen);
+    messages::expect_none();
+}
+
+/// The crowd is there in `Startup`, and a fault in the program's shading leaves Bevy's.
+#[test]
+fn the_crowd_is_ready_when_the_app_starts() {
+    let mut app = support::app();
+    app.add_systems(Startup, |throng: Res<Throng>| {
+        assert_eq!(throng.lock().instances().len(), 0);
+    });
+    messages::wait_for("bevy_lti");
+    let text =
+        "@fragment fn throng_shade(in: ThrongIn) -> @location(0) vec4f { return bevy_lti(in); }";
+    app.insert_resource(bevy_throng::Shading::new(text));
+    camera(&mut app, Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 1.0, 0.0));
+    let empty = support::picture(&mut app, 4);
+    let person = spawn(&mut app, Plays::new("Idle"));
+    app.world_mut()
+        .spawn((PointLight::default(), Transform::from_xyz(0.0, 2.0, 3.0)));
+    let shown = support::picture(&mut app, 8);
+    assert!(app.world().get::<Instance>(person).is_some());
+    assert!(!messages::awaited("bevy_lti").is_empty());
+    assert_ne!(empty, shown);
     messages::expect_none();
 }

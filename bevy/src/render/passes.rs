@@ -83,12 +83,17 @@ pub(super) fn create(
     }
     let mut waiting = Vec::new();
     for key in core::mem::take(&mut passes.asked) {
-        match of(crowd, key, &sources, shading.as_deref()) {
+        let mut made = of(crowd, key, &sources, shading.as_deref());
+        if let (Err(why), Some(_)) = (&made, &shading) {
+            log::error!("the program's Shading is not used: {why}");
+            made = of(crowd, key, &sources, None);
+        }
+        match made {
             Ok(Some(ready)) => passes.ready.push((key, Some(ready))),
             // Bevy has not loaded its shaders yet.
             Ok(None) => waiting.push(key),
             Err(why) => {
-                log::error!("crowds are not drawn in a pass of Bevy: {why}");
+                log::error!("people are not drawn in this pass of a camera, {key:?}: {why}");
                 passes.ready.push((key, None));
             }
         }
