@@ -67,8 +67,9 @@ impl Device {
         throng: &Throng,
         (adapter, device, queue): (&RenderAdapter, &RenderDevice, &RenderQueue),
     ) -> bool {
-        let mut lock = throng.lock();
-        if lock.is_ready() && lock.gpu().device() == device.wgpu_device() {
+        let mut state = throng.state();
+        let old = state.crowd.as_ref().map(|crowd| crowd.gpu().device());
+        if old == Some(device.wgpu_device()) {
             return true;
         }
         let wgpu = (&**adapter.0, device.wgpu_device(), &**queue.0);
@@ -76,7 +77,7 @@ impl Device {
         let gpu = unsafe { self.opening.gpu(wgpu.0, wgpu.1, wgpu.2) };
         match gpu.and_then(|gpu: Gpu| Crowd::new(&gpu, &self.desc)) {
             Ok(crowd) => {
-                replace(lock.state(), crowd);
+                replace(&mut state, crowd);
                 true
             }
             Err(why) => {

@@ -34,10 +34,9 @@ fn draw(
     if skeletons.is_empty() && bounds.is_empty() {
         return;
     }
-    let lock = throng.lock();
-    if !lock.is_ready() {
+    let Ok(lock) = throng.lock() else {
         return;
-    }
+    };
     for (id, show) in &skeletons {
         let Ok(it) = lock.instance(id.id()) else {
             continue;

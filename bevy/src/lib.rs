@@ -63,7 +63,7 @@ pub use gizmos::{ShowBounds, ShowSkeleton};
 #[cfg(feature = "picking")]
 pub use picking::CharacterHit;
 pub use render::Shading;
-pub use state::{Throng, ThrongLock};
+pub use state::{NoDevice, Throng, ThrongLock};
 pub use step::CharacterEvent;
 pub use systems::ThrongSystems;
 

@@ -34,10 +34,9 @@ pub(crate) fn pick(
     if rays.map.is_empty() || characters.is_empty() {
         return;
     }
-    let mut lock = throng.lock();
-    if !lock.is_ready() {
+    let Ok(mut lock) = throng.lock() else {
         return;
-    }
+    };
     for (id, ray) in &rays.map {
         let Ok((camera, own)) = cameras.get(id.camera) else {
             continue;

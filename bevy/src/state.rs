@@ -22,7 +22,7 @@ use throng_wgpu::Crowd;
 ///
 /// /// Spawns people without entities.
 /// fn spectators(throng: Res<Throng>, seats: &[Vec3], asset: &Handle<CharacterAsset>) -> Result {
-///     let mut crowd = throng.lock();
+///     let mut crowd = throng.lock()?;
 ///     let Some(person) = crowd.character(asset) else { return Ok(()) }; // not loaded yet
 ///     crowd.reserve_instances(asset, seats.len())?;
 ///     for seat in seats {
@@ -44,26 +44,32 @@ impl Throng {
     ///
     /// The renderer needs it a few times in each frame, shortly. So a system may hold it, but keep
     /// it out of resources and tasks.
-    #[must_use]
-    pub fn lock(&self) -> ThrongLock<'_> {
-        ThrongLock(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    ///
+    /// # Errors
+    /// [`NoDevice`] before the app runs, and if there is no device for throng, with which the app
+    /// ends.
+    pub fn lock(&self) -> Result<ThrongLock<'_>, NoDevice> {
+        let state = self.state();
+        match state.crowd.is_some() {
+            true => Ok(ThrongLock(state)),
+            false => Err(NoDevice),
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// There is no crowd, because there is no device for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no crowd, because the app has no device for throng")]
+pub struct NoDevice;
+
 /// The locked crowd. It dereferences to a [`throng_wgpu::Crowd`].
-///
-/// # Panics
-/// Dereferencing it panics while [`Self::is_ready`] is false.
 pub struct ThrongLock<'a>(MutexGuard<'a, State>);
 
 impl ThrongLock<'_> {
-    /// True if the device is open, which it is when the app begins to run, before `Startup`. Without
-    /// a device for throng, the app ends.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.0.crowd.is_some()
-    }
-
     /// The character of an asset, once it is loaded.
     #[must_use]
     pub fn character(&self, asset: &Handle<CharacterAsset>) -> Option<CharacterId> {
@@ -91,31 +97,26 @@ impl ThrongLock<'_> {
         state.want(asset.id(), more);
         state.grow()
     }
-
-    pub(crate) fn state(&mut self) -> &mut State {
-        &mut self.0
-    }
 }
 
 impl Deref for ThrongLock<'_> {
     type Target = Crowd;
 
     fn deref(&self) -> &Crowd {
-        let crowd = self.0.crowd.as_ref();
-        crowd.unwrap_or_else(|| not_ready())
+        match &self.0.crowd {
+            Some(crowd) => crowd,
+            None => unreachable!("Throng::lock found it"),
+        }
     }
 }
 
 impl DerefMut for ThrongLock<'_> {
     fn deref_mut(&mut self) -> &mut Crowd {
-        let crowd = self.0.crowd.as_mut();
-        crowd.unwrap_or_else(|| not_ready())
+        match &mut self.0.crowd {
+            Some(crowd) => crowd,
+            None => unreachable!("Throng::lock found it"),
+        }
     }
-}
-
-#[expect(clippy::panic, reason = "documented for `ThrongLock`")]
-fn not_ready() -> ! {
-    panic!("the crowd has no device yet: see ThrongLock::is_ready")
 }
 
 /// A character in the crowd.

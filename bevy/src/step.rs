@@ -66,10 +66,9 @@ pub(crate) fn step(
     seen: Query<&InheritedVisibility>,
     mut commands: Commands,
 ) {
-    let mut lock = throng.lock();
-    if !lock.is_ready() {
+    let Ok(mut lock) = throng.lock() else {
         return;
-    }
+    };
     if let Err(why) = lock.update(time.elapsed_secs_f64()) {
         log::error!("the step failed: {why}");
         return;
@@ -86,7 +85,8 @@ pub(crate) fn step(
         commands.trigger(event.clone());
         events.write(event);
     }
-    let state = lock.state();
+    drop(lock);
+    let state = &mut *throng.state();
     for entity in core::mem::take(&mut state.fresh) {
         let is_seen = seen.get(entity).is_ok_and(|seen| seen.get());
         if let (Some(id), Some(crowd)) = (state.instances.get(&entity), &mut state.crowd)
@@ -102,7 +102,9 @@ pub(crate) fn step(
             ));
             continue;
         }
-        if let Ok(it) = lock.instance(id.0) {
+        if let Some(crowd) = &state.crowd
+            && let Ok(it) = crowd.instance(id.0)
+        {
             place.set_if_neq(transform(&it.transform()));
         }
     }
@@ -117,8 +119,7 @@ pub(crate) fn follow(
     if followers.is_empty() {
         return;
     }
-    let mut lock = throng.lock();
-    let state = lock.state();
+    let state = &mut *throng.state();
     let Some(crowd) = &state.crowd else { return };
     let time_s = shown_s(&time);
     for (follows, mut place) in &mut followers {

@@ -59,8 +59,8 @@ pub(crate) fn follow_assets(
     if events.is_empty() {
         return;
     }
-    let mut lock = throng.lock();
-    let changes = &mut lock.state().changes;
+    let mut state = throng.state();
+    let changes = &mut state.changes;
     for event in events.read() {
         match event {
             AssetEvent::Added { id } | AssetEvent::Modified { id } => {
@@ -113,8 +113,7 @@ pub(crate) fn spawn(
     if waiting.is_empty() {
         return;
     }
-    let mut lock = throng.lock();
-    let state = lock.state();
+    let state = &mut *throng.state();
     if state.crowd.is_none() {
         return;
     }
@@ -273,9 +272,9 @@ pub(crate) fn despawn(
     if gone.is_empty() && replaced.is_empty() {
         return;
     }
-    let mut lock = throng.lock();
+    let mut state = throng.state();
     for entity in gone.read().chain(replaced) {
-        lock.state().remove_instance(entity);
+        state.remove_instance(entity);
         if let Ok(mut entity) = commands.get_entity(entity) {
             entity.try_remove::<(Instance, Aabb)>();
         }
@@ -299,13 +298,13 @@ pub(crate) fn show(
     (mut removed, all): (Removed, Query<Wishes>),
     throng: Res<Throng>,
 ) {
-    let mut lock = throng.lock();
+    let mut state = throng.state();
     let State {
         crowd,
         instances,
         fresh,
         ..
-    } = lock.state();
+    } = &mut *state;
     let Some(crowd) = crowd else { return };
     for (id, transform) in &moved {
         with(crowd, id.0, |it| it.set_transform(&affine(transform)));
@@ -398,10 +397,10 @@ pub(crate) fn act(
     ticks: SystemChangeTick,
     throng: Res<Throng>,
 ) {
-    let mut lock = throng.lock();
+    let mut state = throng.state();
     let State {
         crowd, instances, ..
-    } = lock.state();
+    } = &mut *state;
     let Some(crowd) = crowd else { return };
     // A spawn has the plays that were there, and the state machine.
     let this_run = ticks.this_run();

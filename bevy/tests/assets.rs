@@ -95,7 +95,7 @@ fn a_reload_replaces_the_character_in_place() {
     let before = app.world().get::<Instance>(person).copied().unwrap();
     let levels = |app: &App| {
         let lock = app.world().resource::<Throng>().clone();
-        let lock = lock.lock();
+        let lock = lock.lock().unwrap();
         let character = lock.character(&handle).unwrap();
         throng::Crowd::character(&lock, character)
             .unwrap()
@@ -125,7 +125,7 @@ fn a_reload_replaces_the_character_in_place() {
     drop(handle);
     run(&mut app, 6);
     let throng = app.world().resource::<Throng>().clone();
-    assert_eq!(throng.lock().characters().count(), 0);
+    assert_eq!(throng.lock().unwrap().characters().count(), 0);
     messages::expect_none();
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -58,7 +58,7 @@ fn components_change_their_instance() {
     assert!(app.world().get::<Aabb>(person).is_some());
     let throng = app.world().resource::<Throng>().clone();
     {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         assert_eq!(lock.entity(it.id()), Some(person));
         assert_eq!(it.tint(), [0.5, 0.25, 1.0, 1.0]);
@@ -69,7 +69,7 @@ fn components_change_their_instance() {
         assert_eq!(it.playing().count(), 1);
     }
     let part = {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let character = lock.characters().next().unwrap();
         let character = throng::Crowd::character(&lock, character).unwrap();
         character.parts().next().unwrap().1.to_owned()
@@ -86,7 +86,7 @@ fn components_change_their_instance() {
     ));
     run(&mut app, 3);
     {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         assert_eq!(it.tint(), [1.0; 4]);
         assert_eq!(it.transform().translation.to_array(), [0.0, 1.0, 0.0]);
@@ -100,7 +100,7 @@ fn components_change_their_instance() {
         .remove::<(HiddenParts, bevy::light::NotShadowCaster)>();
     run(&mut app, 2);
     {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         assert!(it.is_part_visible(&*part).unwrap());
         assert_eq!(it.view_mask(), 1 | 1 << 16);
@@ -111,13 +111,13 @@ fn components_change_their_instance() {
         .insert(Plays::new("Idle"));
     run(&mut app, 30);
     {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         assert!(it.playing().all(|playing| playing.layer == 0));
     }
     app.world_mut().despawn(person);
     run(&mut app, 2);
-    assert_eq!(throng.lock().instances().len(), 0);
+    assert_eq!(throng.lock().unwrap().instances().len(), 0);
     messages::expect_none();
 }
 
@@ -132,15 +132,22 @@ fn what_did_not_change_is_not_touched() {
     let instance = id(&app, person);
     throng
         .lock()
+        .unwrap()
         .instance_mut(instance)
         .unwrap()
         .set_transform(&there)
         .unwrap();
     run(&mut app, 5);
-    let at = throng.lock().instance(instance).unwrap().transform();
+    let at = throng
+        .lock()
+        .unwrap()
+        .instance(instance)
+        .unwrap()
+        .transform();
     assert_eq!(at.translation.x, 5.0);
     let played = throng
         .lock()
+        .unwrap()
         .instance(instance)
         .unwrap()
         .playing()
@@ -157,7 +164,7 @@ fn root_motion_moves_transforms() {
     run(&mut app, 80);
     let at = app.world().get::<Transform>(walker).unwrap().translation;
     let throng = app.world().resource::<Throng>().clone();
-    let lock = throng.lock();
+    let lock = throng.lock().unwrap();
     let there = lock.instance(id(&app, walker)).unwrap().transform();
     assert_eq!(at.to_array(), there.translation.to_array());
     let clip = throng::builtin::mannequin().unwrap().character;
@@ -179,7 +186,7 @@ fn entities_and_characters_follow_joints() {
     let throng = app.world().resource::<Throng>().clone();
     run(&mut app, 4);
     let joint = {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, carrier)).unwrap();
         let character = throng::Crowd::character(&lock, it.character()).unwrap();
         character
@@ -197,7 +204,7 @@ fn entities_and_characters_follow_joints() {
     let rider = spawn(&mut app, AttachedTo::new(carrier, joint.clone()));
     run(&mut app, 4);
     let (wanted, ridden) = {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, carrier)).unwrap();
         let rider = lock.instance(id(&app, rider)).unwrap();
         let wanted = it
@@ -219,14 +226,14 @@ fn entities_and_characters_follow_joints() {
     // The rider stays where it was.
     app.world_mut().despawn(carrier);
     run(&mut app, 2);
-    assert_eq!(throng.lock().instances().len(), 1);
+    assert_eq!(throng.lock().unwrap().instances().len(), 1);
     app.world_mut()
         .entity_mut(rider)
         .remove::<AttachedTo>()
         .insert(Transform::IDENTITY);
     run(&mut app, 3);
     {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let at = lock.instance(id(&app, rider)).unwrap().transform();
         assert_eq!(at.translation.to_array(), [0.0; 3]);
     }
@@ -255,7 +262,7 @@ fn parameters_drive_state_machines() {
     run(&mut app, 5);
     let throng = app.world().resource::<Throng>().clone();
     let plays = |app: &App| {
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(app, person)).unwrap();
         let playing = it.playing().last().unwrap();
         assert!(playing.by_state_machine);
@@ -346,7 +353,7 @@ fn instances_without_entities_are_drawn() {
     run(&mut app, 3);
     let throng = app.world().resource::<Throng>().clone();
     {
-        let mut lock = throng.lock();
+        let mut lock = throng.lock().unwrap();
         let person = lock.character(&character.0).unwrap();
         lock.reserve_instances(&character.0, 3000).unwrap();
         for i in 0..3000 {
@@ -361,7 +368,12 @@ fn instances_without_entities_are_drawn() {
         }
     }
     run(&mut app, 6);
-    let shown = throng.lock().view_stats().first().map(|stats| stats.shown);
+    let shown = throng
+        .lock()
+        .unwrap()
+        .view_stats()
+        .first()
+        .map(|stats| stats.shown);
     assert!(shown.is_some_and(|shown| shown > 500), "{shown:?}");
     assert_eq!(
         app.world_mut()
@@ -390,7 +402,7 @@ fn no_request_is_lost() {
         *app.world_mut().get_mut::<Plays>(person).unwrap() = run_now;
         run(&mut app, 20);
         let throng = app.world().resource::<Throng>().clone();
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         let clips = throng::Crowd::character(&lock, it.character())
             .unwrap()
@@ -451,7 +463,7 @@ fn people_with_state_machines_appear_with_a_step() {
         if app.world().get::<Instance>(person).is_none() {
             continue;
         }
-        let lock = throng.lock();
+        let lock = throng.lock().unwrap();
         let it = lock.instance(id(&app, person)).unwrap();
         assert!(!it.is_visible() || it.playing().count() > 0);
         was_seen |= it.is_visible();
@@ -465,7 +477,7 @@ fn people_with_state_machines_appear_with_a_step() {
 fn the_crowd_is_ready_when_the_app_starts() {
     let mut app = support::app();
     app.add_systems(Startup, |throng: Res<Throng>| {
-        assert_eq!(throng.lock().instances().len(), 0);
+        assert_eq!(throng.lock().unwrap().instances().len(), 0);
     });
     messages::wait_for("bevy_lti");
     let text =

@@ -25,6 +25,13 @@ pub(super) struct Drawing<'w> {
     passes: ResMut<'w, Passes>,
 }
 
+impl Drawing<'_> {
+    /// The id of a view of Bevy, if it is prepared.
+    fn id(&self, view: &ExtractedView) -> Option<ViewId> {
+        self.prepared.views.get(&view.retained_view_entity).copied()
+    }
+}
+
 /// What is read of a camera for all of its passes.
 #[derive(QueryData)]
 pub(super) struct Attached {
@@ -42,12 +49,7 @@ pub(super) fn prepass(
     mut context: RenderContext,
 ) {
     let (it, textures) = view.into_inner();
-    let Some(id) = drawing
-        .prepared
-        .views
-        .get(&it.view.retained_view_entity)
-        .copied()
-    else {
+    let Some(id) = drawing.id(it.view) else {
         return;
     };
     if !it.has_depth && !it.moves {
@@ -98,10 +100,9 @@ fn cast<'a>(
     context: &mut RenderContext,
     maps: impl IntoIterator<Item = (&'a ShadowView, &'a ExtractedView)>,
 ) {
-    let maps = maps.into_iter().filter_map(|(map, view)| {
-        let id = drawing.prepared.views.get(&view.retained_view_entity)?;
-        Some((*id, map))
-    });
+    let maps = maps
+        .into_iter()
+        .filter_map(|(map, view)| Some((drawing.id(view)?, map)));
     let maps: Vec<(ViewId, &ShadowView)> = maps.collect();
     if maps.is_empty() {
         return;
@@ -141,12 +142,7 @@ pub(super) fn main(
     mut context: RenderContext,
 ) {
     let (it, target, lit) = view.into_inner();
-    let Some(id) = drawing
-        .prepared
-        .views
-        .get(&it.view.retained_view_entity)
-        .copied()
-    else {
+    let Some(id) = drawing.id(it.view) else {
         return;
     };
     let key = Key::Main {
@@ -188,8 +184,8 @@ fn record(
     context: &mut RenderContext,
     draw: impl FnOnce(&mut Crowd, &mut Encoder) -> Result<(), Error>,
 ) {
-    let mut lock = throng.lock();
-    let Some(crowd) = &mut lock.state().crowd else {
+    let mut state = throng.state();
+    let Some(crowd) = &mut state.crowd else {
         return;
     };
     let mut encoder = Encoder::new(crowd.gpu());

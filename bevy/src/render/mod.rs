@@ -51,8 +51,7 @@ pub(crate) fn build(render_app: &mut SubApp) {
 
 /// Makes the changes that must not come between a picture and its draws.
 fn change(throng: Res<Throng>) {
-    let mut lock = throng.lock();
-    let state = lock.state();
+    let state = &mut *throng.state();
     if state.crowd.is_none() {
         return;
     }

@@ -66,8 +66,8 @@ pub(super) fn create(
     mut sources: ResMut<Sources>,
     shading: Option<Res<Shading>>,
 ) {
-    let mut lock = throng.lock();
-    let Some(crowd) = &mut lock.state().crowd else {
+    let mut state = throng.state();
+    let Some(crowd) = &mut state.crowd else {
         return;
     };
     let device = crowd.gpu().device().clone();

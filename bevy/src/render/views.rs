@@ -144,8 +144,7 @@ pub(super) fn prepare(
     mut prepared: ResMut<Prepared>,
 ) {
     prepared.views.clear();
-    let mut lock = throng.lock();
-    let state = lock.state();
+    let state = &mut *throng.state();
     if state.crowd.is_none() || state.characters.is_empty() {
         return;
     }
