@@ -45,9 +45,9 @@ const MODULES: [(&str, usize); 40] = [
     ("crowd_shadowed_bindless_multiview.frag", 39_300),
     ("mask.frag", 10_500),
     ("mask_bindless.frag", 10_800),
-    ("motion.frag", 1_300),
-    ("motion_mask.frag", 11_300),
-    ("motion_mask_bindless.frag", 11_600),
+    ("motion.frag", 1_500),
+    ("motion_mask.frag", 11_700),
+    ("motion_mask_bindless.frag", 12_000),
     ("example/toon.frag", 26_500),
 ];
 
