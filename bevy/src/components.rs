@@ -22,7 +22,8 @@ use throng::{InstanceId, Play};
 ///
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     let knight = assets.load("knight.glb");
-///     commands.spawn((Character3d(knight), Plays::new("Walk"), Transform::from_xyz(2.0, 0.0, 0.0)));
+///     let place = Transform::from_xyz(2.0, 0.0, 0.0);
+///     commands.spawn((Character3d(knight), Plays::new("Walk"), place));
 /// }
 /// # let _ = spawn;
 /// ```

@@ -73,7 +73,7 @@ impl Device {
             return true;
         }
         let wgpu = (&**adapter.0, device.wgpu_device(), &**queue.0);
-        // SAFETY: the device is the last one that Bevy opened with this callback, from this adapter.
+        // SAFETY: the device is the last one that Bevy opened with the callback, from this adapter.
         let gpu = unsafe { self.opening.gpu(wgpu.0, wgpu.1, wgpu.2) };
         match gpu.and_then(|gpu: Gpu| Crowd::new(&gpu, &self.desc)) {
             Ok(crowd) => {

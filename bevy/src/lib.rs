@@ -191,7 +191,7 @@ impl Plugin for ThrongPlugin {
     }
 }
 
-/// What [`ThrongPlugin::build`] leaves for later.
+/// The device of [`ThrongPlugin::build`], for its later calls.
 #[derive(Resource)]
 struct Opened(device::Device);
 

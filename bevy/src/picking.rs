@@ -14,7 +14,7 @@ use bevy::picking::backend::{HitData, PointerHits};
 use throng::mesh::PartId;
 use throng::skin::{CullMode, Ray};
 
-/// What a pointer hits of a character, in [`HitData::extra_as`].
+/// The part of a character that a pointer hits, in [`HitData::extra_as`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CharacterHit {
     /// The part of the character, if the primitive belongs to one.

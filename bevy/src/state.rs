@@ -149,7 +149,7 @@ pub(crate) struct State {
     pub(crate) changes: Vec<Change>,
     pub(crate) instances: EntityHashMap<InstanceId>,
     pub(crate) entities: HashMap<InstanceId, Entity>,
-    /// Those whose state machine enters its first states in the next step. They are hidden until
+    /// Entities whose state machine enters its first states in the next step. They are hidden until
     /// then, because they stand in the rest pose.
     pub(crate) fresh: Vec<Entity>,
     /// The instances for which the next frame reserves.

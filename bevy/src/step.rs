@@ -38,7 +38,7 @@ pub struct CharacterEvent {
     /// The name of the event of a clip, of the clip that ended, or of the state that was entered or
     /// left.
     pub name: String,
-    /// What happened.
+    /// The kind of event.
     pub kind: AnimationEventKind,
     /// The time of the game, in seconds.
     pub time_s: f64,

@@ -74,7 +74,7 @@ pub(crate) fn follow_assets(
     }
 }
 
-/// What an entity says of its instance.
+/// The components of an entity, which say how its instance is.
 #[derive(QueryData)]
 pub(crate) struct Wishes {
     entity: Entity,
@@ -376,7 +376,7 @@ pub(crate) struct Removed<'w, 's> {
     hidden: RemovedComponents<'w, 's, HiddenParts>,
 }
 
-/// What entities do no more.
+/// Components that entities lost, and that moved them.
 #[derive(SystemParam)]
 pub(crate) struct Ended<'w, 's> {
     attached: RemovedComponents<'w, 's, AttachedTo>,

@@ -10,8 +10,8 @@ use bevy::ecs::schedule::SystemSet;
 
 /// The systems of throng.
 ///
-/// Those in [`FixedPostUpdate`] run in this order: what entities do is handed to the crowd, which
-/// then makes its step. Those in [`PostUpdate`] place what [`Follows`], before transforms are
+/// In [`FixedPostUpdate`], what entities do is handed to the crowd, which then makes its step. The
+/// sets in [`PostUpdate`] place what [`Follows`], before transforms are
 /// propagated, and hand over places and looks afterwards.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ThrongSystems {

@@ -2,7 +2,8 @@
 //!
 //! [throng] needs Vulkan, so this works with wgpu's Vulkan backend.
 //!
-//! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`], or [`Opening`] adds to it.
+//! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`]. [`Opening`] is for
+//!    engines that open the device themselves.
 //! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory
 //!    and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with a [`view`] of each camera and a view of each

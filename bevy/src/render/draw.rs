@@ -17,7 +17,7 @@ use throng::ViewId;
 use throng_wgpu::wgpu;
 use throng_wgpu::{BindGroup, Crowd, Encoder, Error};
 
-/// What all draws need.
+/// The state that all draws need.
 #[derive(SystemParam)]
 pub(super) struct Drawing<'w> {
     throng: Res<'w, Throng>,
@@ -32,7 +32,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What is read of a camera for all of its passes.
+/// The components of a camera that all of its passes read.
 #[derive(QueryData)]
 pub(super) struct Attached {
     view: &'static ExtractedView,

@@ -24,7 +24,7 @@ use throng_wgpu::{BindGroup, BindGroupLayout, Binding, Error, Gpu};
 use wgpu::TextureViewDimension;
 use wgpu::{BindingType, BufferBindingType, SamplerBindingType, TextureSampleType};
 
-/// What a view has of Bevy's lights and of its processing of colours.
+/// The kinds of Bevy's lights, and of its processing of colours, that a view has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lights {
     fog: bool,
@@ -35,7 +35,7 @@ pub(super) struct Lights {
     orthographic: bool,
 }
 
-/// What is read of a camera in the render world.
+/// The components of a camera that its lights need.
 #[derive(QueryData)]
 pub(super) struct Lit {
     view: &'static ExtractedView,
@@ -310,7 +310,7 @@ fn part(bound: &Bound<'_>) -> Option<Part> {
     }
 }
 
-/// What is bound, by group and binding. `None` if Bevy has not made everything yet.
+/// The resources, by group and binding. `None` if Bevy has not made everything yet.
 fn bound<'a>(
     view: &'a LitItem<'_, '_>,
     from: &'a Sources<'_>,

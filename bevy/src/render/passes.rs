@@ -9,7 +9,7 @@ use throng::{PassId, PassKind};
 use throng_wgpu::wgpu;
 use throng_wgpu::{BindGroupLayout, Crowd, Error, MaterialDesc, PassDesc};
 
-/// What decides about the pipelines of a pass.
+/// The properties in which the pipelines of passes differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// Depth, and motion vectors if they are asked for.

@@ -246,8 +246,8 @@ pub(super) fn prepare(
     }
 }
 
-/// How far Bevy's shaders look for shadows: 2.5 texels around a point that is moved by up to 1.8
-/// times the diagonal of a texel, and half as much again.
+/// The texels in which Bevy's shaders look for shadows: 2.5 around a point that is moved by up to
+/// 1.8 times the diagonal of a texel, and half as much again.
 const FILTER_TEXELS: f32 = 8.0;
 /// A distance from which light of the sun is parallel.
 const FAR_M: f32 = 1e5;
