@@ -62,7 +62,7 @@ impl CharacterAsset {
     }
 }
 
-/// How the file of a character is read, for `load_with_settings` and `.meta` files.
+/// Options for reading the file of a character, for `load_with_settings` and `.meta` files.
 ///
 /// ```no_run
 /// use bevy::prelude::*;
@@ -175,7 +175,7 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
-/// Those of files that Bevy itself does not read. glTF files are loaded by the type of the handle,
+/// Extensions of files that Bevy itself does not read. glTF files are loaded by the type of the handle,
 /// so that scenes and other parts of them stay Bevy's.
 const EXTENSIONS: [&str; 5] = ["throng", "vrm", "fbx", "ezm", "wglmodel"];
 

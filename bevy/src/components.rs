@@ -46,7 +46,7 @@ impl Instance {
     }
 }
 
-/// What a character plays, apart from its state machine: one clip or blend space for each layer.
+/// The plays of a character, apart from its state machine: a clip or blend space for each layer.
 ///
 /// A change of this component is a request: all plays that it has are played, with their fades.
 /// Layers that it no longer has fade out within 0.2 seconds.

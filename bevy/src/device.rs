@@ -9,7 +9,7 @@ use bevy::render::{ExtractSchedule, MainWorld};
 use throng::CrowdDesc;
 use throng_wgpu::{Crowd, Gpu, Opening};
 
-/// What opens the device, and how the crowd is made.
+/// The device's callback, and the description of the crowd.
 #[derive(Resource, Clone)]
 pub(crate) struct Device {
     pub(crate) opening: Opening,

@@ -81,7 +81,7 @@ use throng::{CrowdDesc, Stages};
 /// no device with Vulkan 1.3, this logs why, and the app ends with an error.
 #[derive(Debug, Clone)]
 pub struct ThrongPlugin {
-    /// How the crowd is made: threads, capacities to begin with, and so on.
+    /// The description of the crowd: threads, capacities to begin with, and so on.
     ///
     /// By default, the GPU poses and culls, and there are three frames in flight. Take other values
     /// as `CrowdDesc { threads, ..ThrongPlugin::default().crowd }`.
