@@ -43,7 +43,7 @@ struct Times {
     extract: f64,
     render: f64,
     whole: f64,
-    /// Those of throng, by the name of the span.
+    /// The times of throng's systems, by the name of the span.
     throng: BTreeMap<String, f64>,
 }
 

@@ -55,7 +55,7 @@ impl CharacterAsset {
         &self.character
     }
 
-    /// What was wrong with its file and could be repaired.
+    /// The faults of its file that were repaired.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
@@ -175,8 +175,8 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
-/// Extensions of files that Bevy itself does not read. glTF files are loaded by the type of the handle,
-/// so that scenes and other parts of them stay Bevy's.
+/// Extensions of files that Bevy itself does not read. glTF files are loaded by the type of the
+/// handle, so that scenes and other parts of them stay Bevy's.
 const EXTENSIONS: [&str; 5] = ["throng", "vrm", "fbx", "ezm", "wglmodel"];
 
 /// Makes levels of detail where the file has none.

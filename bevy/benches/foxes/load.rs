@@ -14,7 +14,7 @@ use std::f32::consts::{PI, TAU};
 use std::fmt::{Display, Formatter};
 use std::time::Duration;
 
-/// Who draws the foxes.
+/// The crate that draws the foxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     /// There are none, and no plugin of throng.
