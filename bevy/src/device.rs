@@ -12,7 +12,7 @@ use throng_wgpu::{Crowd, Gpu, Opening};
 /// The device's callback, and the description of the crowd.
 #[derive(Resource, Clone)]
 pub(crate) struct Device {
-    pub(crate) opening: Opening,
+    opening: Opening,
     desc: CrowdDesc,
 }
 
@@ -23,7 +23,8 @@ pub(crate) fn prepare(app: &mut App, desc: &CrowdDesc) -> Device {
         .world_mut()
         .get_resource_or_init::<RawVulkanInitSettings>();
     let adds = opening.clone();
-    // SAFETY: it only adds features that the adapter supports. Bevy opens one device at a time.
+    // SAFETY: it only adds features that the adapter supports. Bevy opens one device at a time, and
+    // `Device` keeps the handle. Callbacks of the program come before, as `ThrongPlugin` says.
     unsafe {
         settings.add_create_device_callback(move |args, adapter, _| adds.add_to(args, adapter));
     }

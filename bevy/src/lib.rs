@@ -78,7 +78,8 @@ use throng::{CrowdDesc, Stages};
 /// Crowds in an app. Add it before Bevy's plugins.
 ///
 /// Bevy opens the device as it always does, on Vulkan, and throng's features are added. If there is
-/// no device with Vulkan 1.3, this logs why, and the app ends with an error.
+/// no device with Vulkan 1.3, this logs why, and the app ends with an error. A program with
+/// callbacks of its own in `RawVulkanInitSettings` adds them before this plugin.
 #[derive(Debug, Clone)]
 pub struct ThrongPlugin {
     /// The description of the crowd: threads, capacities to begin with, and so on.

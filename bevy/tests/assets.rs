@@ -57,7 +57,8 @@ fn faults_of_files_are_bevys_errors() {
     std::fs::write(folder.join("cut.throng"), b"throng").unwrap();
     let gltf = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
         "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
-        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,1]}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
+            "min":[0,0,0],"max":[1,1,1]}],
         "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"uri":"gone.bin","byteLength":36}]}"#;
     std::fs::write(folder.join("gone.gltf"), gltf).unwrap();
     let out = gltf.replace("gone.bin", "../gone.bin");

@@ -17,7 +17,8 @@ const SHIRTS: [Srgba; 7] = [RED_400, AMBER_400, TEAL_600, SKY_800, STONE_200, LI
 #[rustfmt::skip]
 const CIRCLES: [(&str, usize, f32, f32); 8] = [
     ("Wave", 22, 4.6, 0.0), ("Idle", 34, 6.0, 0.0), ("Wave", 40, 7.3, 0.0), ("Walk", 36, 9.4, 1.2),
-    ("Walk", 42, 11.0, -1.2), ("Walk", 44, 12.6, 1.2), ("Run", 24, 16.8, 3.1), ("Run", 20, 18.4, 3.1),
+    ("Walk", 42, 11.0, -1.2), ("Walk", 44, 12.6, 1.2), ("Run", 24, 16.8, 3.1),
+    ("Run", 20, 18.4, 3.1),
 ];
 
 fn main() -> Result<AppExit> {

@@ -84,7 +84,7 @@ pub(super) fn create(
     let mut waiting = Vec::new();
     for key in core::mem::take(&mut passes.asked) {
         let mut made = of(crowd, key, &sources, shading.as_deref());
-        if let (Err(why), Some(_)) = (&made, &shading) {
+        if let (Key::Main { .. }, Err(why), Some(_)) = (key, &made, &shading) {
             log::error!("the program's Shading is not used: {why}");
             made = of(crowd, key, &sources, None);
         }
