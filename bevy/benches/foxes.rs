@@ -15,6 +15,10 @@ mod clock;
 #[path = "foxes/load.rs"]
 mod load;
 #[path = "../../benches/common/machine.rs"]
+#[expect(
+    dead_code,
+    reason = "this bench names the device and the command itself"
+)]
 mod machine;
 #[path = "foxes/spans.rs"]
 mod spans;
@@ -26,7 +30,6 @@ use clock::Clock;
 use load::{By, Case};
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -48,12 +51,13 @@ struct Times {
 }
 
 /// The systems of throng in the main world. All others are in the render world.
-const MAIN: [&str; 7] = [
+const MAIN: [&str; 8] = [
     "step::step",
     "step::follow",
     "sync::act",
     "sync::follow_assets",
     "sync::despawn",
+    "sync::retry",
     "sync::spawn",
     "sync::show",
 ];
