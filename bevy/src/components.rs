@@ -4,7 +4,7 @@ use crate::asset::CharacterAsset;
 use bevy::asset::Handle;
 use bevy::color::{Color, ColorToComponents, LinearRgba};
 use bevy::ecs::prelude::*;
-use bevy::prelude::{Transform, Visibility};
+use bevy::prelude::{Reflect, ReflectComponent, ReflectDefault, Transform, Visibility};
 use std::borrow::Cow;
 use throng::state_machine::Value;
 use throng::{InstanceId, Play};
@@ -27,7 +27,8 @@ use throng::{InstanceId, Play};
 /// }
 /// # let _ = spawn;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq, Eq)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq, Eq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 #[require(Transform, Visibility)]
 pub struct Character3d(pub Handle<CharacterAsset>);
 
@@ -35,7 +36,9 @@ pub struct Character3d(pub Handle<CharacterAsset>);
 ///
 /// It is there once the [`Character3d`] is loaded and drawn, with an
 /// [`Aabb`](bevy::camera::primitives::Aabb) of its rest pose.
-#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq)]
+#[reflect(opaque)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct Instance(pub(crate) InstanceId);
 
 impl Instance {
@@ -65,7 +68,9 @@ impl Instance {
 /// }
 /// # let _ = run;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq, Default)]
+#[reflect(opaque)]
+#[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct Plays(pub Vec<Play<'static>>);
 
 impl Plays {
@@ -103,7 +108,9 @@ impl Plays {
 /// }
 /// # let _ = attack;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq, Default)]
+#[reflect(opaque)]
+#[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
     pub(crate) pending: Vec<(Cow<'static, str>, Value)>,
 }
@@ -139,11 +146,13 @@ impl Parameters {
 
 /// The parts of a character that are hidden, by name: those of
 /// [`Character::parts`](throng::character::Character::parts).
-#[derive(Component, Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq, Eq, Default)]
+#[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct HiddenParts(pub Vec<Cow<'static, str>>);
 
 /// The colour that multiplies the base colour of a character.
-#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct Tint(pub Color);
 
 impl Tint {
@@ -156,11 +165,13 @@ impl Tint {
 }
 
 /// A word of a character for the program's own [shading](crate::Shading): `in.user`.
-#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct UserData(pub u32);
 
 /// The speed of a character's time: 1 is normal, and 0 stops it.
-#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct TimeScale(pub f32);
 
 /// Lets a character walk by the root motion of its clips.
@@ -168,7 +179,8 @@ pub struct TimeScale(pub f32);
 /// Its [`Transform`] follows in each step. It has no parent. The clips need root motion, which most
 /// files do not mark: in the animation data beside the file, `gait_motion = true` takes it from the
 /// feet of clips that walk in place.
-#[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct RootMotion;
 
 /// Attaches a character to a socket or joint of another one, such as a rider to a saddle.
@@ -185,7 +197,8 @@ pub struct RootMotion;
 /// }
 /// # let _ = mount;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct AttachedTo {
     /// The character that carries it.
     pub character: Entity,
@@ -209,7 +222,8 @@ pub struct AttachedTo {
 /// }
 /// # let _ = torch;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 #[require(Transform)]
 pub struct Follows {
     /// The character.

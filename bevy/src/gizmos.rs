@@ -6,22 +6,39 @@ use crate::systems::ThrongSystems;
 use bevy::app::{App, PostUpdate};
 use bevy::color::Color;
 use bevy::ecs::prelude::*;
-use bevy::gizmos::config::GizmoConfigStore;
+use bevy::gizmos::AppGizmoBuilder;
+use bevy::gizmos::config::{GizmoConfig, GizmoConfigGroup, GizmoConfigStore};
 use bevy::gizmos::gizmos::Gizmos;
 use bevy::math::{Isometry3d, Vec3};
+use bevy::prelude::{Reflect, ReflectComponent};
 use throng::glam::Affine3A;
 
 /// Draws the skeleton of a character: a line from each joint to its parent.
-#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct ShowSkeleton(pub Color);
 
 /// Draws the sphere in which a character is culled.
-#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
 pub struct ShowBounds(pub Color);
 
+/// The gizmos of [`ShowSkeleton`] and [`ShowBounds`], for Bevy's [`GizmoConfigStore`].
+///
+/// By default, they are drawn in front of everything: skeletons lie inside of bodies.
+#[derive(Reflect, GizmoConfigGroup, Debug, Clone, Copy, Default)]
+pub struct CharacterGizmos;
+
 pub(crate) fn build(app: &mut App) {
+    app.register_type::<ShowSkeleton>()
+        .register_type::<ShowBounds>();
     if app.world().contains_resource::<GizmoConfigStore>() {
-        app.add_systems(PostUpdate, draw.after(ThrongSystems::Show));
+        let in_front = GizmoConfig {
+            depth_bias: -1.0,
+            ..GizmoConfig::default()
+        };
+        app.insert_gizmo_config(CharacterGizmos, in_front)
+            .add_systems(PostUpdate, draw.after(ThrongSystems::Show));
     }
 }
 
@@ -29,7 +46,7 @@ fn draw(
     skeletons: Query<(&Instance, &ShowSkeleton)>,
     bounds: Query<(&Instance, &ShowBounds)>,
     throng: Res<Throng>,
-    mut gizmos: Gizmos,
+    mut gizmos: Gizmos<CharacterGizmos>,
 ) {
     if skeletons.is_empty() && bounds.is_empty() {
         return;

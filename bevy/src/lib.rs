@@ -59,13 +59,13 @@ pub use components::{
     TimeScale, Tint, UserData,
 };
 #[cfg(feature = "gizmos")]
-pub use gizmos::{ShowBounds, ShowSkeleton};
+pub use gizmos::{CharacterGizmos, ShowBounds, ShowSkeleton};
 #[cfg(feature = "picking")]
 pub use picking::CharacterHit;
 pub use render::Shading;
 pub use state::{NoDevice, Throng, ThrongLock};
 pub use step::CharacterEvent;
-pub use systems::ThrongSystems;
+pub use systems::{ThrongRenderSystems, ThrongSystems};
 
 use bevy::app::{App, FixedPostUpdate, Plugin, PostUpdate};
 use bevy::asset::{AssetApp, Assets};
@@ -115,6 +115,17 @@ impl Plugin for ThrongPlugin {
         app.init_resource::<Throng>()
             .insert_resource(Opened(device))
             .add_message::<CharacterEvent>()
+            .register_type::<Character3d>()
+            .register_type::<Instance>()
+            .register_type::<Plays>()
+            .register_type::<Parameters>()
+            .register_type::<HiddenParts>()
+            .register_type::<Tint>()
+            .register_type::<UserData>()
+            .register_type::<TimeScale>()
+            .register_type::<RootMotion>()
+            .register_type::<AttachedTo>()
+            .register_type::<Follows>()
             .configure_sets(
                 FixedPostUpdate,
                 (ThrongSystems::Act, ThrongSystems::Step).chain(),

@@ -15,6 +15,20 @@ use throng::mesh::PartId;
 use throng::skin::{CullMode, Ray};
 
 /// The part of a character that a pointer hits, in [`HitData::extra_as`].
+///
+/// ```
+/// use bevy::picking::events::{Pointer, Press};
+/// use bevy::prelude::*;
+/// use bevy_throng::{Character3d, CharacterHit};
+///
+/// /// An observer: `app.add_observer(pressed)`, or of one entity.
+/// fn pressed(press: On<Pointer<Press>>, people: Query<&Name, With<Character3d>>) {
+///     let Ok(name) = people.get(press.entity) else { return };
+///     let part = press.hit.extra_as::<CharacterHit>().and_then(|hit| hit.part);
+///     println!("{name} was pressed, on part {part:?}");
+/// }
+/// # let _ = pressed;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CharacterHit {
     /// The part of the character, if the primitive belongs to one.

@@ -10,6 +10,7 @@ use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
+use bevy::ecs::name::{NameOrEntity, NameOrEntityItem};
 use bevy::ecs::prelude::*;
 use bevy::ecs::query::QueryData;
 use bevy::ecs::system::{SystemChangeTick, SystemParam};
@@ -18,7 +19,7 @@ use bevy::transform::components::{GlobalTransform, Transform};
 use std::borrow::Cow;
 use throng::animator::RootMotionMode;
 use throng::glam::{Affine3A, Mat3A, Vec3A};
-use throng::{Attachment, Error, InstanceId, Spawn};
+use throng::{Attachment, Error, InstanceId, Play, Spawn};
 use throng_wgpu::Crowd;
 
 /// Of the bits of a view mask, those for shadows are above those for cameras.
@@ -78,6 +79,7 @@ pub(crate) fn follow_assets(
 #[derive(QueryData)]
 pub(crate) struct Wishes {
     entity: Entity,
+    name: NameOrEntity,
     character: &'static Character3d,
     transform: &'static GlobalTransform,
     visibility: &'static InheritedVisibility,
@@ -138,7 +140,7 @@ pub(crate) fn spawn(
                 Err(throng_wgpu::Error::Throng(Error::Capacity { .. })) => {
                     state.want(wishes.character.0.id(), 1);
                 }
-                Err(why) => refuse(&mut commands, wishes.entity, &why),
+                Err(why) => refuse(&mut commands, &wishes.name, &why),
             }
         }
     }
@@ -149,9 +151,9 @@ pub(crate) fn spawn(
 pub(crate) struct Refused;
 
 /// Says once why an entity has no instance.
-fn refuse(commands: &mut Commands, entity: Entity, why: &throng_wgpu::Error) {
-    log::error!("{entity} gets no character: {why}");
-    commands.entity(entity).try_insert(Refused);
+fn refuse(commands: &mut Commands, name: &NameOrEntityItem<'_, '_>, why: &throng_wgpu::Error) {
+    log::error!("{name} gets no character: {why}");
+    commands.entity(name.entity).try_insert(Refused);
 }
 
 type Other = Or<(
@@ -229,7 +231,26 @@ fn spawn_one(
         time_scale: wishes.scale.map_or(1.0, |scale| scale.0),
         ..Spawn::default()
     };
-    let id = crowd.spawn(loaded.id, &spawn);
+    let mut id = crowd.spawn(loaded.id, &spawn);
+    let no_room = matches!(&id, Err(throng_wgpu::Error::Throng(Error::Capacity { .. })));
+    if let Err(why) = &id
+        && wishes.machine
+        && !no_room
+        && !plays.is_empty()
+    {
+        let name = &wishes.name;
+        once(format!(
+            "{name} does not play its `Plays` beside its state machine: {why}"
+        ));
+        id = crowd.spawn(
+            loaded.id,
+            &Spawn {
+                play: Play::default(),
+                layers: &[],
+                ..spawn
+            },
+        );
+    }
     if let (Err(_), Some(parameters)) = (&id, &mut parameters) {
         // They are set when there is room.
         let pending = &mut parameters.bypass_change_detection().pending;
@@ -292,28 +313,41 @@ type Seen = Or<(
 pub(crate) fn show(
     moved: Query<(&Instance, &GlobalTransform), Moved>,
     seen: Query<(&Instance, Wishes), Seen>,
-    tinted: Query<(&Instance, &Tint), Changed<Tint>>,
-    words: Query<(&Instance, &UserData), Changed<UserData>>,
-    hidden: Query<(&Instance, &HiddenParts), Changed<HiddenParts>>,
-    (mut removed, all): (Removed, Query<Wishes>),
+    tinted: Query<(NameOrEntity, &Instance, &Tint), Changed<Tint>>,
+    words: Query<(NameOrEntity, &Instance, &UserData), Changed<UserData>>,
+    hidden: Query<(NameOrEntity, &Instance, &HiddenParts), Changed<HiddenParts>>,
+    (mut removed, all, names): (Removed, Query<Wishes>, Query<NameOrEntity>),
+    mut places: Local<Vec<(InstanceId, Affine3A)>>,
     throng: Res<Throng>,
 ) {
     let mut state = throng.state();
     let State {
         crowd,
         instances,
+        entities,
         fresh,
         ..
     } = &mut *state;
     let Some(crowd) = crowd else { return };
-    for (id, transform) in &moved {
-        with(crowd, id.0, |it| it.set_transform(&affine(transform)));
+    places.clear();
+    places.extend(
+        moved
+            .iter()
+            .map(|(id, transform)| (id.0, affine(transform))),
+    );
+    if crowd.set_transforms(&places).is_err() {
+        // One of them cannot be moved, or was despawned in the meantime.
+        for (id, place) in &places {
+            let name = entities.get(id).and_then(|entity| names.get(*entity).ok());
+            with(crowd, &name, *id, |it| it.set_transform(place));
+        }
     }
     for (id, wishes) in &seen {
         let is_fresh = wishes.machine && fresh.contains(&wishes.entity);
-        with(crowd, id.0, |it| {
-            it.set_visible(wishes.visibility.get() && !is_fresh);
-            it.set_view_mask(wishes.mask());
+        let (visible, mask) = (wishes.visibility.get() && !is_fresh, wishes.mask());
+        with(crowd, &Some(wishes.name), id.0, |it| {
+            it.set_visible(visible);
+            it.set_view_mask(mask);
             Ok(())
         });
     }
@@ -326,25 +360,27 @@ pub(crate) fn show(
     }
     for entity in removed.tints.read() {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, *id, |it| it.set_tint([1.0; 4]));
+            with(crowd, &names.get(entity).ok(), *id, |it| {
+                it.set_tint([1.0; 4])
+            });
         }
     }
     for entity in removed.hidden.read() {
         if let Some(id) = instances.get(&entity) {
-            said(*id, hide(crowd, *id, &[]));
+            said(&names.get(entity).ok(), hide(crowd, *id, &[]));
         }
     }
-    for (id, tint) in &tinted {
-        with(crowd, id.0, |it| it.set_tint(tint.linear()));
+    for (name, id, tint) in &tinted {
+        with(crowd, &Some(name), id.0, |it| it.set_tint(tint.linear()));
     }
-    for (id, user) in &words {
-        with(crowd, id.0, |it| {
+    for (name, id, user) in &words {
+        with(crowd, &Some(name), id.0, |it| {
             it.set_user_data(user.0);
             Ok(())
         });
     }
-    for (id, hidden) in &hidden {
-        said(id.0, hide(crowd, id.0, &hidden.0));
+    for (name, id, hidden) in &hidden {
+        said(&Some(name), hide(crowd, id.0, &hidden.0));
     }
 }
 
@@ -389,11 +425,12 @@ const FADE_S: f32 = 0.2;
 
 /// Hands what entities do to their instances, for the next step of the game.
 pub(crate) fn act(
-    plays: Query<(Ref<Instance>, Ref<Plays>), Changed<Plays>>,
-    scales: Query<(&Instance, &TimeScale), Changed<TimeScale>>,
-    attached: Query<(&Instance, &AttachedTo), Changed<AttachedTo>>,
-    (walkers, mut ended): (Query<&Instance, Added<RootMotion>>, Ended),
-    mut parameters: Query<(Ref<Instance>, &mut Parameters), Changed<Parameters>>,
+    plays: Query<(NameOrEntity, Ref<Instance>, Ref<Plays>), Changed<Plays>>,
+    scales: Query<(NameOrEntity, &Instance, &TimeScale), Changed<TimeScale>>,
+    attached: Query<(NameOrEntity, &Instance, &AttachedTo), Changed<AttachedTo>>,
+    (walkers, mut ended): (Query<(NameOrEntity, &Instance), Added<RootMotion>>, Ended),
+    mut parameters: Query<(NameOrEntity, Ref<Instance>, &mut Parameters), Changed<Parameters>>,
+    names: Query<NameOrEntity>,
     ticks: SystemChangeTick,
     throng: Res<Throng>,
 ) {
@@ -404,14 +441,14 @@ pub(crate) fn act(
     let Some(crowd) = crowd else { return };
     // A spawn has the plays that were there, and the state machine.
     let this_run = ticks.this_run();
-    for (id, plays) in &plays {
+    for (name, id, plays) in &plays {
         if !plays.last_changed().is_newer_than(id.added(), this_run) {
             continue;
         }
         let now = crowd
             .instance(id.0)
             .map_or(Vec::new(), |it| it.playing().collect());
-        with(crowd, id.0, |it| {
+        with(crowd, &Some(name), id.0, |it| {
             for play in &plays.0 {
                 it.play(*play)?;
             }
@@ -427,27 +464,29 @@ pub(crate) fn act(
             )
         });
     }
-    for (id, scale) in &scales {
-        with(crowd, id.0, |it| it.set_time_scale(scale.0));
+    for (name, id, scale) in &scales {
+        with(crowd, &Some(name), id.0, |it| it.set_time_scale(scale.0));
     }
-    for (id, to) in &attached {
+    for (name, id, to) in &attached {
         match instances.get(&to.character) {
-            Some(parent) => with(crowd, id.0, |it| it.attach_to(attachment(*parent, to))),
+            Some(parent) => with(crowd, &Some(name), id.0, |it| {
+                it.attach_to(attachment(*parent, to))
+            }),
             None => log::warn!(
-                "nothing is attached to {}, which has no instance",
+                "{name} is not attached to {}, which has no instance",
                 to.character
             ),
         }
     }
-    for id in &walkers {
-        with(crowd, id.0, |it| {
+    for (name, id) in &walkers {
+        with(crowd, &Some(name), id.0, |it| {
             it.set_root_motion(RootMotionMode::Apply);
             Ok(())
         });
     }
     let mut lost = |entity: Entity, change: fn(&mut One<'_>) -> throng::Result<()>| {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, *id, change);
+            with(crowd, &names.get(entity).ok(), *id, change);
         }
     };
     for entity in ended.attached.read() {
@@ -465,34 +504,41 @@ pub(crate) fn act(
             Ok(())
         });
     }
-    for (id, mut parameters) in &mut parameters {
+    for (name, id, mut parameters) in &mut parameters {
+        let name = Some(name);
         if parameters.added().is_newer_than(id.added(), this_run) {
-            with(crowd, id.0, |it| it.start_state_machine());
+            with(crowd, &name, id.0, |it| it.start_state_machine());
         }
         let pending = core::mem::take(&mut parameters.bypass_change_detection().pending);
-        for (name, value) in pending {
-            with(crowd, id.0, |it| it.set_parameter(&*name, value));
+        for (parameter, value) in pending {
+            with(crowd, &name, id.0, |it| {
+                it.set_parameter(&*parameter, value)
+            });
         }
     }
 }
 
 type One<'a> = throng::Instance<&'a mut throng::Crowd>;
 
+type Name<'a> = Option<NameOrEntityItem<'a, 'a>>;
+
 /// Changes an instance.
 fn with(
     crowd: &mut Crowd,
+    name: &Name<'_>,
     id: InstanceId,
     change: impl FnOnce(&mut One<'_>) -> throng::Result<()>,
 ) {
     let changed = crowd.instance_mut(id);
-    said(id, changed.and_then(|mut it| Ok(change(&mut it)?)));
+    said(name, changed.and_then(|mut it| Ok(change(&mut it)?)));
 }
 
 /// Says what an instance refused.
-fn said(id: InstanceId, result: Result<(), throng_wgpu::Error>) {
-    match result {
+fn said(name: &Name<'_>, result: Result<(), throng_wgpu::Error>) {
+    match (result, name) {
         // It was despawned in the meantime.
-        Ok(()) | Err(throng_wgpu::Error::Throng(Error::Stale { .. })) => {}
-        Err(why) => log::warn!("{id:?}: {why}"),
+        (Ok(()) | Err(throng_wgpu::Error::Throng(Error::Stale { .. })), _) => {}
+        (Err(why), Some(name)) => log::warn!("{name}: {why}"),
+        (Err(why), None) => log::warn!("an instance without an entity: {why}"),
     }
 }

@@ -6,7 +6,11 @@ use crate::components::{AttachedTo, Follows, Parameters, Plays, TimeScale};
 use crate::step::CharacterEvent;
 #[cfg(doc)]
 use bevy::app::{FixedPostUpdate, PostUpdate};
+#[cfg(doc)]
+use bevy::core_pipeline::Core3d;
 use bevy::ecs::schedule::SystemSet;
+#[cfg(doc)]
+use bevy::render::ExtractSchedule;
 
 /// The systems of throng.
 ///
@@ -23,4 +27,17 @@ pub enum ThrongSystems {
     Follow,
     /// In [`PostUpdate`]: spawns, despawns, transforms and looks.
     Show,
+}
+
+/// The systems of throng in the render world, for programs that draw there, too.
+#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ThrongRenderSystems {
+    /// In [`ExtractSchedule`]: changed characters, pipelines, and the commands that cull and pose.
+    Prepare,
+    /// In [`Core3d`]: depth and motion vectors, before Bevy's prepass.
+    Prepass,
+    /// In [`Core3d`]: the shadow maps, after Bevy's.
+    Shadows,
+    /// In [`Core3d`]: the people, after Bevy's opaque meshes.
+    Draw,
 }

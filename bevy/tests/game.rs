@@ -472,6 +472,108 @@ fn people_with_state_machines_appear_with_a_step() {
     messages::expect_none();
 }
 
+/// `Plays` on the layer of a state machine are refused by name, and the character is there.
+#[test]
+fn plays_on_the_layer_of_a_machine_keep_nobody_away() {
+    let mut app = support::app();
+    let plain = throng::builtin::mannequin().unwrap().character;
+    let text = r#"
+        [[state_machine.layer]]
+        name = "body"
+        entry = "walk"
+        state = [{ name = "walk", motion.clip = "Walk" }]
+    "#;
+    let character = plain.with_animation_toml("test.toml", text).unwrap();
+    let mut assets = app
+        .world_mut()
+        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
+    let handle = assets.add(bevy_throng::CharacterAsset::new(character));
+    messages::wait_for("does not play its `Plays`");
+    let character = bevy_throng::Character3d(handle);
+    let parts = (
+        Name::new("Gawain"),
+        character,
+        Parameters::new(),
+        Plays::new("Run"),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 8);
+    let said = messages::awaited("does not play its `Plays`");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("Gawain"), "{said:?}");
+    let throng = app.world().resource::<Throng>().clone();
+    let lock = throng.lock().unwrap();
+    let it = lock.instance(id(&app, person)).unwrap();
+    assert!(it.is_visible());
+    assert_eq!(it.playing().count(), 1);
+    messages::expect_none();
+}
+
+/// An entity whose instance cannot be moved is named, and does not hold back the others.
+#[test]
+fn one_who_cannot_be_moved_holds_back_nobody() {
+    let mut app = support::app();
+    let rider = spawn(&mut app, (Name::new("Kay"), Plays::new("Idle")));
+    let gone = spawn(&mut app, Plays::new("Idle"));
+    let walker = spawn(&mut app, Plays::new("Idle"));
+    run(&mut app, 4);
+    let throng = app.world().resource::<Throng>().clone();
+    let [carried, despawned, walking] = [rider, gone, walker].map(|entity| id(&app, entity));
+    {
+        let mut lock = throng.lock().unwrap();
+        let root = throng::Crowd::character(&lock, lock.instance(walking).unwrap().character())
+            .unwrap()
+            .skeleton()
+            .joints()[0]
+            .name
+            .to_string();
+        let to = throng::Attachment::new(walking, &*root);
+        lock.instance_mut(carried).unwrap().attach_to(to).unwrap();
+        lock.despawn(despawned).unwrap();
+    }
+    messages::wait_for("of an attached instance");
+    for entity in [rider, gone, walker] {
+        let mut place = app.world_mut().get_mut::<Transform>(entity).unwrap();
+        place.translation.x = 4.0;
+    }
+    run(&mut app, 2);
+    let said = messages::awaited("of an attached instance");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("Kay"), "{said:?}");
+    let lock = throng.lock().unwrap();
+    let it = lock.instance(walking).unwrap();
+    assert_eq!(it.transform().translation.to_array(), [4.0, 0.0, 0.0]);
+    drop(lock);
+    messages::expect_none();
+}
+
+/// Editors and scenes find the components.
+#[test]
+fn components_are_reflected() {
+    let app = support::app();
+    let registry = app.world().resource::<AppTypeRegistry>().read();
+    for name in [
+        "Character3d",
+        "Instance",
+        "Plays",
+        "Parameters",
+        "HiddenParts",
+        "Tint",
+        "UserData",
+        "TimeScale",
+        "RootMotion",
+        "AttachedTo",
+        "Follows",
+        "ShowSkeleton",
+        "ShowBounds",
+    ] {
+        let found = registry.get_with_short_type_path(name);
+        let found = found.unwrap_or_else(|| panic!("{name} is not registered"));
+        assert!(found.data::<ReflectComponent>().is_some(), "{name}");
+    }
+    messages::expect_none();
+}
+
 /// The crowd is there in `Startup`, and a fault in the program's shading leaves Bevy's.
 #[test]
 fn the_crowd_is_ready_when_the_app_starts() {

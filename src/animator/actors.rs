@@ -85,9 +85,6 @@ pub(crate) struct ActorState {
     pub(super) weights: Option<Box<Weights>>,
     /// World space from character space, for spring bones and root motion.
     pub(super) world: PackedAffine,
-    /// Contains it in every pose of what it plays.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub(super) sphere: Sphere,
 }
 
 impl Default for ActorState {
@@ -227,7 +224,6 @@ impl ActorState {
             springs: Springs::default(),
             is_silent: false,
             world: Affine3A::IDENTITY.into(),
-            sphere: Sphere::EMPTY,
         }
     }
 
@@ -331,6 +327,9 @@ pub(crate) struct Actors {
     pub(super) free: Vec<u32>,
     /// By actor.
     pub(super) eras: Vec<Eras>,
+    /// By actor: contains it in every pose of what it plays. Frames read this of all that moved, so
+    /// it is apart from the rest.
+    pub(super) spheres: Vec<Sphere>,
 }
 
 impl Actors {
@@ -338,6 +337,7 @@ impl Actors {
         reserve_all(&mut self.list, count);
         reserve_all(&mut self.free, count);
         reserve_all(&mut self.eras, count);
+        reserve_all(&mut self.spheres, count);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -351,6 +351,7 @@ impl Actors {
             None => {
                 self.list.push(ActorState::new(0, now_s));
                 self.eras.push(Eras::default());
+                self.spheres.push(Sphere::EMPTY);
             }
         }
         let generation = self[index].generation;

@@ -25,10 +25,11 @@ impl Animator {
             now_s,
             ..
         } = self;
-        let actor = &mut actors[index];
+        let actor = &actors[index];
         let local_s = actor.clock.local_s(*now_s);
         let records = actor.layers.records(pools);
-        actor.sphere = bounds.sphere((library, solvers), records, actor, local_s);
+        let sphere = bounds.sphere((library, solvers), records, actor, local_s);
+        actors.spheres[index as usize] = sphere;
     }
 
     /// Sets the skinning method that bounding spheres are for.
@@ -52,7 +53,7 @@ impl Animator {
     /// The bounding sphere of an actor that is alive.
     #[cfg(feature = "vulkan")]
     pub(crate) fn sphere(&self, actor: u32) -> Sphere {
-        self.actors[actor].sphere
+        self.actors.spheres[actor as usize]
     }
 
     /// Takes the list of the actors that changed since the last call, each once, in no order.

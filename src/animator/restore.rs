@@ -10,6 +10,7 @@ use super::snapshot::{ActorSnapshot, AnimatorSnapshot, Rows};
 use super::state::{BlendPlay, SpringMode};
 use super::step::BATCH;
 use super::work::Place;
+use crate::mesh::Sphere;
 use crate::skeleton::Shift;
 use crate::state_machine::StateMachine;
 use core::hint::black_box;
@@ -34,6 +35,7 @@ impl Animator {
         let actors = &mut self.actors;
         actors.list.resize_with(count, ActorState::dead);
         actors.eras.resize(count, Eras::NEW);
+        actors.spheres.resize(count, Sphere::EMPTY);
         actors.free.clone_from(&from.free);
         self.bounds.reserve(count);
         self.schedule.wake.rewind(rows.now_s);

@@ -435,10 +435,8 @@ impl Scene {
     /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
     pub(crate) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         self.set_flipped(id, is_flipped(world_from_model));
-        match may_flip(world_from_model) {
-            true => self.attachments.note(id.index),
-            false => self.attachments.note_moved(id.index),
-        }
+        let may_flip = || may_flip(world_from_model);
+        self.attachments.note_moved(id.index, may_flip);
         let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id.index, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);

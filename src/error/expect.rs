@@ -5,7 +5,7 @@ use super::names::cut;
 use super::variants::{DescFault, Error, Result};
 use glam::Affine3A;
 #[cfg(feature = "vulkan")]
-use glam::DVec3;
+use glam::{DVec3, Vec3A};
 
 /// [`Error::Argument`] with each of its reasons.
 impl Error {
@@ -189,11 +189,34 @@ pub(crate) fn expect_transform(what: &'static str, transform: &Affine3A) -> Resu
 
 /// Checks the transform of an instance: as [`expect_transform`], and its axes must span space.
 #[cfg(feature = "vulkan")]
+#[inline]
 pub(crate) fn expect_placement(what: &'static str, transform: &Affine3A) -> Result<()> {
+    if is_plainly_a_placement(transform) {
+        return Ok(());
+    }
     expect_transform(what, transform)?;
     let axes = [0, 1, 2].map(|axis| transform.matrix3.col(axis).as_dvec3());
     let why = "is flat: a scale is 0, or its axes lie in a plane (set_visible hides an instance)";
     expect(what, spans_space(axes), why)
+}
+
+/// True for transforms that [`expect_placement`] certainly allows: nearly all that occur.
+///
+/// With squared lengths in this range, no product overflows or vanishes. The limit of the squared
+/// volume is 30 times that of [`spans_space`], squared, which leaves room for the rounding of `f32`.
+#[cfg(feature = "vulkan")]
+#[inline]
+fn is_plainly_a_placement(transform: &Affine3A) -> bool {
+    let [x, y, z] = [
+        transform.matrix3.x_axis,
+        transform.matrix3.y_axis,
+        transform.matrix3.z_axis,
+    ];
+    let lengths = Vec3A::new(x.dot(x), y.dot(y), z.dot(z));
+    let in_range = lengths.cmpge(Vec3A::splat(1e-10)) & lengths.cmple(Vec3A::splat(1e10));
+    let is_near = transform.translation.abs().cmple(Vec3A::splat(MAX_EXTENT));
+    let volume = x.cross(y).dot(z);
+    (in_range & is_near).all() && volume * volume > 1e-9 * (lengths.x * lengths.y * lengths.z)
 }
 
 /// True if three vectors, of any lengths, do not lie in a plane.

@@ -8,8 +8,7 @@ use crate::gpu::Gpu;
 use crate::order::{Draw, Reveal};
 use core::mem;
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Records a submission: commands of wgpu, and draws of crowds between them.
 ///
@@ -43,9 +42,8 @@ pub struct Encoder {
     gpu: Gpu,
     done: Vec<wgpu::CommandBuffer>,
     draws: Vec<Draw>,
-    open: wgpu::CommandEncoder,
-    /// True if `open` may have commands, or callbacks for its submission.
-    used: AtomicBool,
+    /// Created when it is used: many encoders have draws of crowds alone.
+    open: OnceLock<wgpu::CommandEncoder>,
 }
 
 impl Encoder {
@@ -56,8 +54,7 @@ impl Encoder {
             gpu: gpu.clone(),
             done: Vec::new(),
             draws: Vec::new(),
-            open: open(gpu),
-            used: AtomicBool::new(false),
+            open: OnceLock::new(),
         }
     }
 
@@ -137,10 +134,8 @@ impl Encoder {
 
     /// Ends what was recorded with wgpu's encoder.
     fn close(&mut self) {
-        if mem::take(self.used.get_mut()) {
-            let full = mem::replace(&mut self.open, open(&self.gpu));
-            self.done.push(full.finish());
-        }
+        self.done
+            .extend(self.open.take().map(wgpu::CommandEncoder::finish));
     }
 
     /// Appends a draw or a reveal of a crowd.
@@ -164,14 +159,16 @@ impl Deref for Encoder {
     type Target = wgpu::CommandEncoder;
 
     fn deref(&self) -> &wgpu::CommandEncoder {
-        self.used.store(true, Ordering::Relaxed);
-        &self.open
+        self.open.get_or_init(|| open(&self.gpu))
     }
 }
 
 impl DerefMut for Encoder {
     fn deref_mut(&mut self) -> &mut wgpu::CommandEncoder {
-        *self.used.get_mut() = true;
-        &mut self.open
+        let _ = self.deref();
+        match self.open.get_mut() {
+            Some(open) => open,
+            None => unreachable!("it was opened above"),
+        }
     }
 }

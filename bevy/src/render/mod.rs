@@ -7,6 +7,7 @@ mod shader;
 mod views;
 
 use crate::state::{Change, Loaded, State, Throng, character_desc};
+use crate::systems::ThrongRenderSystems;
 use bevy::app::SubApp;
 use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d};
 use bevy::core_pipeline::prepass::node::early_prepass;
@@ -26,22 +27,28 @@ pub(crate) fn build(render_app: &mut SubApp) {
         .init_resource::<light::Groups>()
         .add_systems(
             ExtractSchedule,
-            (shader::extract, change, passes::create, views::prepare).chain(),
+            (shader::extract, change, passes::create, views::prepare)
+                .chain()
+                .in_set(ThrongRenderSystems::Prepare),
         )
         .add_systems(Render, light::clean.in_set(RenderSystems::Cleanup))
         .add_systems(
             Core3d,
             (
                 draw::prepass
+                    .in_set(ThrongRenderSystems::Prepass)
                     .in_set(Core3dSystems::Prepass)
                     .before(early_prepass),
                 draw::suns
+                    .in_set(ThrongRenderSystems::Shadows)
                     .after(per_view_shadow_pass::<EARLY_SHADOW_PASS>)
                     .before(main_opaque_pass_3d),
                 draw::lamps
+                    .in_set(ThrongRenderSystems::Shadows)
                     .after(shared_shadow_pass::<EARLY_SHADOW_PASS>)
                     .before(main_opaque_pass_3d),
                 draw::main
+                    .in_set(ThrongRenderSystems::Draw)
                     .in_set(Core3dSystems::MainPass)
                     .after(main_opaque_pass_3d)
                     .before(main_transparent_pass_3d),

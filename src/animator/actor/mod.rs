@@ -355,7 +355,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     #[must_use]
     #[doc(alias("bounds", "culling"))]
     pub fn bounding_sphere(&self) -> Sphere {
-        self.state().sphere
+        self.animator.actors.spheres[self.id.index as usize]
     }
 
     /// World space from character space.

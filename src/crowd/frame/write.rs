@@ -3,7 +3,6 @@
 use crate::crowd::Culling;
 use crate::crowd::animators::Animators;
 use crate::crowd::frame::state::FrameState;
-use crate::crowd::instances::state::InstanceState;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
 use crate::crowd::scene::Scene;
@@ -12,7 +11,6 @@ use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::sorted::Sorted;
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuEye};
-use glam::Vec3;
 
 impl FrameState {
     /// Writes the views.
@@ -91,39 +89,37 @@ impl Scene {
         Ok(count as u32)
     }
 
-    /// The centre of an instance's bounding sphere, as [`GpuActor`] has it.
-    fn center(&self, animators: &Animators, instance: &InstanceState) -> Vec3 {
-        let animator = animators.get(instance.character).filter(|_| instance.alive);
-        let center = animator.map(|animator| animator.sphere(instance.actor.index).center);
-        let world = instance.record.world_from_model.to_affine();
-        center.map_or(Vec3::ZERO, |center| world.transform_vector3(center))
-    }
-
     /// The record of an instance for the GPU's stages.
     fn actor(&self, animators: &Animators, index: u32) -> GpuActor {
         let (instance, visibility) = (&self.instances[index], &self.visibility);
         let (sphere, hidden) = (visibility.sphere(index), visibility.hidden(index));
         let poses = self.poses.gpu.as_ref();
         let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
-        let pose_error = GpuActor::pose_error(self.shared_error_m(index));
-        let volume = self.volume(index) << GpuActor::VOLUME_SHIFT;
-        let flags = [
-            (instance.flipped, GpuActor::FLIPPED),
-            (hidden != 0, GpuActor::HIDES),
-            (instance.is_new, GpuActor::NEW),
-            (plays.is_some(), GpuActor::POSED),
-            (
-                poses.is_some_and(|poses| poses.skins(index)),
-                GpuActor::SKINS,
-            ),
-        ];
-        let flags = flags.into_iter().filter(|(is, _)| *is);
+        let (error_m, volume) = self.shared_pose(index);
+        let flag = |is: bool, flag: u32| if is { flag } else { 0 };
+        let center = match animators.get(instance.character) {
+            Some(animator) if instance.alive => {
+                let at = animator.sphere(instance.actor.index).center;
+                let rows = &instance.record.world_from_model.rows;
+                rows.map(|[x, y, z, _]| x * at.x + y * at.y + z * at.z)
+            }
+            _ => [0.0; 3],
+        };
         GpuActor {
-            center: self.center(animators, instance).to_array(),
+            center,
             radius: sphere.radius,
             scale: sphere.scale,
             mask: visibility.marks(index).views(),
-            flags: flags.fold(pose_error | volume, |flags, (_, flag)| flags | flag),
+            flags: GpuActor::pose_error(error_m)
+                | volume << GpuActor::VOLUME_SHIFT
+                | flag(instance.flipped, GpuActor::FLIPPED)
+                | flag(hidden != 0, GpuActor::HIDES)
+                | flag(instance.is_new, GpuActor::NEW)
+                | flag(plays.is_some(), GpuActor::POSED)
+                | flag(
+                    poses.is_some_and(|poses| poses.skins(index)),
+                    GpuActor::SKINS,
+                ),
             plays: plays.unwrap_or(0),
             hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
         }

@@ -350,19 +350,16 @@ impl Attachments {
     /// Notes that an instance was shown or hidden, that it is posed or placed on another side, or
     /// that its children were attached in another way.
     pub(crate) fn note(&mut self, index: u32) {
-        self.note_as(index, true);
+        self.note_moved(index, || true);
     }
 
-    /// Notes that an instance was moved. The GPU finds that out for the children that it places.
-    pub(crate) fn note_moved(&mut self, index: u32) {
-        self.note_as(index, false);
-    }
-
-    fn note_as(&mut self, index: u32, all: bool) {
+    /// Notes that an instance was moved. Unless it `may_flip`, the GPU finds that out for the
+    /// children that it places.
+    pub(crate) fn note_moved(&mut self, index: u32, may_flip: impl FnOnce() -> bool) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.first_child != NONE
         {
-            node.notes_all |= all;
+            node.notes_all |= may_flip();
             self.noted.add(index);
         }
     }

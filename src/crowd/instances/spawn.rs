@@ -52,7 +52,10 @@ pub struct Spawn<'a> {
     ///
     /// Then `play` and `layers` are for layers above the machine's.
     pub state_machine: bool,
-    /// Values of state machine parameters, by name. They choose the first states.
+    /// Values of state machine parameters, by name.
+    ///
+    /// The machine has them when it enters its initial states, in the first update. Transitions
+    /// that they allow are taken at once, with their fades.
     ///
     /// Values are as in [`Actor::set_parameter`](crate::Actor::set_parameter): `1.4.into()`, or
     /// `true.into()` for a trigger, too.

@@ -85,8 +85,6 @@ pub(crate) struct InstanceState {
     pub(crate) alive: bool,
     /// True until its record is uploaded for the first time.
     pub(crate) is_new: bool,
-    /// `is_new` before the last [`mark_uploaded`](super::table::Instances::mark_uploaded).
-    pub(crate) was_new: bool,
     pub(crate) flipped: bool,
     /// True if its record is where the picture has it, and not the game.
     pub(crate) pictured: bool,
@@ -156,7 +154,6 @@ impl InstanceState {
             in_ring: false,
             alive: false,
             is_new: true,
-            was_new: true,
             flipped: false,
             pictured: false,
             skin: SkinningStage::Vertex,
@@ -166,7 +163,7 @@ impl InstanceState {
     /// Its bounding sphere in world space. `animator` is that of its character.
     pub(crate) fn sphere(&self, animator: &Animator) -> WorldSphere {
         let sphere = animator.sphere(self.actor.index);
-        WorldSphere::new(&sphere, &self.record.world_from_model.to_affine())
+        WorldSphere::new(&sphere, &self.record.world_from_model)
     }
 
     pub(crate) fn has_morphs(&self) -> bool {

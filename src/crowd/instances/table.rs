@@ -23,6 +23,8 @@ pub(crate) struct Instances {
     free_indices: Vec<u32>,
     /// The records that changed. They may be those of dead instances: uploading these is harmless.
     pub(crate) changed: Pending,
+    /// The indices of new instances, and those that the last frame uploaded.
+    new: [Vec<u32>; 2],
     capacity: Capacity,
     /// Rows of the palette ring, the same in every frame in flight.
     rows: RangeAllocator,
@@ -71,6 +73,7 @@ impl Instances {
             kinds: Table::default(),
             free_indices: Vec::new(),
             changed: Pending::default(),
+            new: Default::default(),
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             rows_on_demand: false,
@@ -128,18 +131,21 @@ impl Instances {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.changed.mark_uploaded();
-        for index in self.changed.uploaded() {
-            let instance = &mut self.states[*index];
-            instance.was_new = core::mem::take(&mut instance.is_new);
+        let [new, uploaded] = &mut self.new;
+        core::mem::swap(new, uploaded);
+        new.clear();
+        for index in uploaded {
+            self.states[*index].is_new = false;
         }
     }
 
     /// Notes that the changes of the last frame never reached the GPU.
     pub(crate) fn mark_lost(&mut self) {
-        for index in self.changed.uploaded() {
-            let instance = &mut self.states[*index];
-            instance.is_new |= instance.was_new;
+        let [new, uploaded] = &mut self.new;
+        for index in &*uploaded {
+            self.states[*index].is_new = true;
         }
+        new.append(uploaded);
         self.changed.mark_lost();
     }
 
@@ -458,6 +464,7 @@ impl Instances {
         };
         self.allocate_ranges(index, [!self.rows_on_demand, true, true]);
         self.changed.add(index);
+        self.new[0].push(index);
         InstanceId { index, generation }
     }
 
@@ -517,7 +524,11 @@ impl Instances {
         for (state, generation) in self.states.iter_mut().zip(generations) {
             state.generation = generation;
         }
-        self.changed.retain(self.states.len());
+        let all = self.states.len();
+        self.changed.retain(all);
+        for new in &mut self.new {
+            new.retain(|index| (*index as usize) < all);
+        }
         self.free_indices.clear();
         self.free_indices.extend_from_slice(free_indices);
     }

@@ -116,7 +116,7 @@ impl Crowd {
     fn sphere_at(&self, index: u32, world: &Affine3A) -> WorldSphere {
         let state = &self.scene.instances[index];
         let sphere = self.animators[state.character].sphere(state.actor.index);
-        WorldSphere::new(&sphere, world)
+        WorldSphere::new(&sphere, &Mat3x4::from_affine(world))
     }
 
     /// The transform of an instance in the picture, even if the GPU places it.

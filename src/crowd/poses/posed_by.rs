@@ -1,8 +1,6 @@
 //! Tells which processor poses an instance, and what its pose has in common with others.
 
 use crate::crowd::poses::choose::posed_by;
-use crate::crowd::poses::gpu_poses::GpuPoses;
-use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 use crate::error::Result;
@@ -73,33 +71,27 @@ impl Crowd {
 impl Scene {
     /// The error in metres with which shared poses stand in for what an instance plays, if they do.
     pub(crate) fn shared_error_m(&self, index: u32) -> Option<f32> {
-        let (poses, shared) = self.shared_poses(index)?;
-        shared.error_m(poses.shared_clip(index)?)
+        self.shared_pose(index).0
     }
 
-    /// The poses of the GPU and the shared ones of the character of a living instance.
-    fn shared_poses(&self, index: u32) -> Option<(&GpuPoses, &SharedPoses)> {
+    /// The same, and the volume that contains the vertices of the instance, as the flags of
+    /// [`GpuActor`] have it.
+    #[inline]
+    pub(crate) fn shared_pose(&self, index: u32) -> (Option<f32>, u32) {
         let state = &self.instances[index];
-        let poses = self.poses.gpu.as_ref().filter(|_| state.alive)?;
-        Some((
-            poses,
-            self.characters[state.character].shared_poses.as_ref()?,
-        ))
-    }
-
-    /// The volume that contains the vertices of an instance, as the flags of [`GpuActor`] have it.
-    pub(crate) fn volume(&self, index: u32) -> u32 {
-        let Some((poses, shared)) = self.shared_poses(index) else {
-            return 0;
+        let Some(poses) = self.poses.gpu.as_ref().filter(|_| state.alive) else {
+            return (None, 0);
         };
-        // Morph targets move vertices out of every box.
-        if self.instances[index].has_morphs() {
-            return 0;
-        }
-        match (poses.shared_clip(index), poses.posed_by(index)) {
-            (clip @ Some(_), PosedBy::Gpu) => shared.volume(clip),
-            (None, PosedBy::Cpu(CpuReason::Rest)) => shared.volume(None),
+        let Some(shared) = &self.characters[state.character].shared_poses else {
+            return (None, 0);
+        };
+        let (clip, posed_by) = (poses.shared_clip(index), poses.posed_by(index));
+        let volume = match (clip, posed_by) {
+            // Morph targets move vertices out of every box.
+            _ if state.has_morphs() => 0,
+            (Some(_), PosedBy::Gpu) | (None, PosedBy::Cpu(CpuReason::Rest)) => shared.volume(clip),
             _ => 0,
-        }
+        };
+        (clip.and_then(|clip| shared.error_m(clip)), volume)
     }
 }

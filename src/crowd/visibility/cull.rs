@@ -9,7 +9,8 @@ use crate::gpu::constants::{CHUNK, INVERSE_FACTOR, MAX_LEVELS};
 use crate::gpu::layout::GpuCullView;
 use crate::grow::reserve_all;
 use crate::mesh::Sphere;
-use glam::{Affine3A, Vec3, Vec4};
+use crate::palette::Mat3x4;
+use glam::{Vec3, Vec4, Vec4Swizzles};
 
 /// A relative error above that of any clip coordinate which a shader computes in `f32`: sixteen
 /// roundings.
@@ -54,18 +55,19 @@ impl WorldSphere {
     ///
     /// The radius does not depend on the position. [`Plane`] and [`Self::reach`] have a margin for
     /// the rounding of the centre.
-    pub(crate) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
-        let [a, b, c] = [
-            world_from_model.matrix3.x_axis,
-            world_from_model.matrix3.y_axis,
-            world_from_model.matrix3.z_axis,
-        ];
-        let (ab, bc, ca) = (a.dot(b).abs(), b.dot(c).abs(), c.dot(a).abs());
-        let sums = [a.dot(a) + ab + ca, b.dot(b) + ab + bc, c.dot(c) + bc + ca];
-        let scale = sums.into_iter().fold(0.0, f32::max).sqrt() * (1.0 + ROUNDING);
+    #[inline]
+    pub(crate) fn new(sphere: &Sphere, world_from_model: &Mat3x4) -> Self {
+        // Dot products of the columns: of each with itself, and with the next.
+        let [x, y, z] = world_from_model.rows.map(Vec4::from_array);
+        let squares = x * x + y * y + z * z;
+        let products = (x * x.yzxw() + y * y.yzxw() + z * z.yzxw()).abs();
+        let sums = squares + products + products.zxyw();
+        let scale = sums.x.max(sums.y).max(sums.z).sqrt() * (1.0 + ROUNDING);
         let summed = 2.0 * sphere.center.length() * scale;
+        let center = sphere.center;
+        let along = |[x, y, z, w]: [f32; 4]| x * center.x + y * center.y + z * center.z + w;
         Self {
-            center: world_from_model.transform_point3(sphere.center),
+            center: Vec3::from_array(world_from_model.rows.map(along)),
             radius: sphere.radius * scale + summed * ROUNDING,
             scale,
         }
@@ -106,10 +108,13 @@ impl Spheres {
             sphere.radius,
             sphere.scale,
         ];
-        for (list, value) in self.lists().into_iter().zip(values) {
-            if list.len() <= index {
-                list.resize((index + 1).next_multiple_of(CHUNK), 0.0);
+        if self.x.len() <= index {
+            let all = (index + 1).next_multiple_of(CHUNK);
+            for list in self.lists() {
+                list.resize(all, 0.0);
             }
+        }
+        for (list, value) in self.lists().into_iter().zip(values) {
             if let Some(to) = list.get_mut(index) {
                 changed |= core::mem::replace(to, value) != value;
             }
