@@ -142,6 +142,8 @@ pub mod animator;
 
 pub mod import;
 
+pub mod outfit;
+
 pub mod builtin;
 
 #[cfg(feature = "vulkan")]
@@ -187,6 +189,11 @@ pub use threads::Threads;
 #[cfg(all(doctest, feature = "vulkan"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Compiles the example of the page about outfits.
+#[cfg(all(doctest, feature = "vulkan"))]
+#[doc = include_str!("../docs/outfits.md")]
+struct Outfits;
 
 /// Compiles and runs the examples of the page about time.
 #[cfg(all(doctest, feature = "vulkan"))]

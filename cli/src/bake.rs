@@ -3,6 +3,7 @@
 use crate::clips::{Extended, More};
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load_source, positive};
+use crate::outfit::Outfits;
 use crate::report::{self, Report};
 use crate::table::section;
 use crate::words::{bytes, grouped, millimetres, note, plural, shown, title};
@@ -24,6 +25,7 @@ use throng::import::ImportOptions;
     after_help = after_help!("Examples:
   throng bake knight.glb knight.throng
   throng bake knight.glb knight.throng --clips walk.glb --clips dance.fbx
+  throng bake knight.glb knight.throng --parts-of mage.glb:hat,cape --parts-of rogue.glb
   throng bake knight.glb server.throng --no-images --error 1.0")
 )]
 pub(crate) struct Args {
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     more: More,
+    #[command(flatten)]
+    outfits: Outfits,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -137,7 +141,9 @@ impl Options {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     output::check_not_stdout(&args.output)?;
-    output::check(&args.output, &args.more.sources(&args.input), &["throng"])?;
+    let mut sources = args.more.sources(&args.input);
+    sources.extend(args.outfits.sources());
+    output::check(&args.output, &sources, &["throng"])?;
     let outputs = [args.output.as_path()];
     let model = load_source(&args.input, &args.options.to_import(), &outputs)?;
     if !model.spawn_points.is_empty() {
@@ -150,8 +156,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let Extended {
         character,
         repairs,
-        remarks,
+        mut remarks,
     } = args.more.add_to(model, args.options.space, &outputs)?;
+    let of_files = (args.options.space, !args.options.no_images);
+    let character = args
+        .outfits
+        .add_to(character, of_files, &outputs, &mut remarks)?;
     let character = args.options.with_levels(character)?;
     let size = save(&character, &args.output)?;
     if args.report.json {

@@ -14,6 +14,7 @@ mod inspect;
 mod man;
 mod model;
 mod moment;
+mod outfit;
 mod output;
 mod pose;
 mod progress;

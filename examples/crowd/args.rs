@@ -32,6 +32,12 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=KINDS.len() as i64 + 1))]
     pub(crate) characters: u32,
 
+    /// Dresses everyone differently: of the parts that one joint of a file carries, such as
+    /// weapons, a person shows one or none. The built-in character gets seven other bodies, and
+    /// hats, hair, skirts and backpacks, as parts of another character, and full detail.
+    #[arg(long)]
+    pub(crate) looks: bool,
+
     /// The axis that points up in all files. [default: as a file states, or y if it does not]
     #[arg(long, value_enum, value_name = "AXIS")]
     pub(crate) up: Option<Up>,

@@ -15,6 +15,7 @@ mod flow;
 mod garment;
 pub(crate) mod headless;
 pub(crate) mod layout;
+pub(crate) mod looks;
 mod measure;
 mod model;
 #[path = "../common/moving_picture.rs"]

@@ -14,6 +14,7 @@ use throng::glam::Vec2;
 use throng::import::ImportOptions;
 
 use super::args::Args;
+use super::looks::Looks;
 use super::measure::Measure;
 use super::people::Kind;
 use super::roles::{Fades, Roles};
@@ -37,6 +38,8 @@ pub(crate) struct Model {
     pub(crate) tint: f32,
     /// At least one act.
     pub(crate) acts: Vec<Act>,
+    /// The parts that people show, with `--looks`.
+    pub(crate) looks: Looks,
 }
 
 /// A person's main activity and the space that it needs, in the model's units.
@@ -73,6 +76,11 @@ impl Model {
     /// Reads the file, or creates the built-in character (`builtin`).
     pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Self> {
         if path.as_os_str() == "builtin" {
+            if args.looks {
+                let (character, looks) = Looks::builtin()?;
+                let model = Self::new("builtin".into(), character, BUILTIN_TINT, fades)?;
+                return Ok(Self { looks, ..model });
+            }
             let character = builtin::mannequin()?.character;
             return Self::new("builtin".into(), character, BUILTIN_TINT, fades);
         }
@@ -95,7 +103,15 @@ impl Model {
         let files = imported.files;
         let name = Escaped(name.to_string_lossy()).to_string();
         let model = Self::new(name, imported.character, 0.35, fades)?;
-        Ok(Self { files, ..model })
+        let looks = match args.looks {
+            true => Looks::of(&model.character),
+            false => Looks::default(),
+        };
+        Ok(Self {
+            files,
+            looks,
+            ..model
+        })
     }
 
     fn new(name: String, character: Character, tint: f32, fades: Fades) -> Result<Self> {
@@ -129,6 +145,7 @@ impl Model {
             scale,
             tint,
             acts,
+            looks: Looks::default(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 
 use super::Result;
 use super::garment::{BACKPACK, Garment, HAT, LONG_HAIR, SKIRT};
@@ -163,6 +163,60 @@ pub(crate) const KINDS: [Kind; 7] = [
         wears: &[(&BACKPACK, TEAL)],
     },
 ];
+
+/// Clothes of a wardrobe: their names, and the probability of none of them.
+type Clothes = Vec<(Vec<String>, f32)>;
+
+/// Makes another file of the built-in character: a body for each of [`KINDS`], and clothes for all
+/// of them.
+pub(crate) fn wardrobe(raw: &mut RawCharacter) -> Result<Clothes> {
+    let colors = [
+        STRAW, WHITE, RED, NAVY, TEAL, WINE, BLACK, AUBURN, BLOND, GREY,
+    ];
+    let all = [
+        ("hat", &HAT, &[0, 2, 3, 6][..], 0.65),
+        ("hair", &LONG_HAIR, &[6, 7, 8, 9], 0.5),
+        ("backpack", &BACKPACK, &[2, 4, 3], 0.75),
+        ("skirt", &SKIRT, &[1, 4, 5], 0.7),
+    ];
+    let plain = raw.clone();
+    raw.primitives.clear();
+    for kind in &KINDS {
+        let mut body = plain.clone();
+        body.primitives.truncate(1);
+        kind.paint(&mut body);
+        for primitive in &mut body.primitives {
+            primitive.levels.clear();
+            (primitive.name, primitive.part) = (kind.name.into(), kind.name.into());
+        }
+        raw.primitives.extend(body.primitives);
+    }
+    let mut clothes = Clothes::new();
+    for (what, garment, of, none) in all {
+        let mut names = Vec::new();
+        for color in of {
+            let name = format!("{what} {}", names.len());
+            let mut alone = plain.clone();
+            alone.primitives.truncate(1);
+            alone.primitives.iter_mut().for_each(|body| {
+                *body = RawPrimitive {
+                    name: (*name).into(),
+                    part: (*name).into(),
+                    node: body.node,
+                    skin: body.skin,
+                    material: body.material,
+                    influences_per_vertex: body.influences_per_vertex,
+                    ..RawPrimitive::default()
+                }
+            });
+            garment.add(&mut alone, colors[*color])?;
+            raw.primitives.extend(alone.primitives);
+            names.push(name);
+        }
+        clothes.push((names, none));
+    }
+    Ok(clothes)
+}
 
 /// The materials of the built-in character, which vertices tell by their colours.
 #[derive(Clone, Copy, PartialEq)]

@@ -5,11 +5,12 @@ use std::f32::consts::TAU;
 use throng::ash::vk;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::gpu::MemoryAllocator;
+use throng::mesh::PartId;
 use throng::palette::SkinningMethod;
 use throng::skin::SkinnedLayout;
 use throng::{
-    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinningStage,
-    Spawn,
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, NameOrId, Play,
+    SkinningStage, Spawn,
 };
 
 use super::camera::Camera;
@@ -297,8 +298,11 @@ impl Scene {
         let driven = model.roles.has_machine();
         let act = &model.acts[person.act];
         let clip = act.clip.filter(|_| !driven);
+        let hidden = self.models[person.model].looks.hidden(person.seed);
+        let hidden: Vec<NameOrId<'_, PartId>> = hidden.into_iter().map(Into::into).collect();
         let spawn = Spawn {
             world_from_model: self.world_from_model(index, act.floor),
+            hidden_parts: &hidden,
             tint: person.tint,
             user_data: index as u32,
             play: Play {

@@ -1,7 +1,7 @@
 //! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
-use super::flips::ScaleRanges;
+use super::flips::{ScaleRanges, mark_flips};
 use crate::clip::{Clip, ClipOptions, ClipReach, CurveClip};
 use crate::error::Result;
 use crate::id::{Id, find};
@@ -92,6 +92,15 @@ impl Character {
             animations: Arc::clone(&self.animations),
             springs: Arc::clone(&self.springs),
         }
+    }
+
+    /// The same character with another model of its skeleton, whose extent is checked, and whose
+    /// palette entries are marked as flipping.
+    pub(crate) fn with_meshes_of(&self, mut model: Model) -> Result<Self> {
+        mark_flips(&mut model, &self.scales);
+        let character = self.with_model(model);
+        character.check_extent()?;
+        Ok(character)
     }
 
     /// Returns true if the model matrix of a joint may mirror or flatten: at rest, or with any clip

@@ -84,6 +84,13 @@ impl Image {
         }
     }
 
+    /// True if both have the same texels, whatever their names.
+    pub(crate) fn same_texels(&self, other: &Self) -> bool {
+        let same_runs = self.runs.is_some() && self.runs == other.runs;
+        [self.width, self.height] == [other.width, other.height]
+            && (same_runs || self.rgba() == other.rgba())
+    }
+
     pub(crate) fn rgba_bytes(&self) -> u64 {
         match &self.runs {
             None => self.rgba.len() as u64,
@@ -95,10 +102,7 @@ impl Image {
 /// Images are equal if their names, sizes and texels are, encoded or not.
 impl PartialEq for Image {
     fn eq(&self, other: &Self) -> bool {
-        let same_runs = self.runs.is_some() && self.runs == other.runs;
-        self.name == other.name
-            && [self.width, self.height] == [other.width, other.height]
-            && (same_runs || self.rgba() == other.rgba())
+        self.name == other.name && self.same_texels(other)
     }
 }
 

@@ -94,13 +94,22 @@ impl Material {
         ]
     }
 
+    /// The textures in the order of [`Self::textures`], to change them.
+    pub(crate) fn textures_mut(&mut self) -> [&mut Option<TextureRef>; Self::TEXTURES] {
+        [
+            &mut self.base_color_texture,
+            &mut self.metallic_roughness_texture,
+            &mut self.normal_texture,
+            &mut self.occlusion_texture,
+            &mut self.emissive_texture,
+        ]
+    }
+
     /// Leaves all textures out.
     pub(crate) fn remove_textures(&mut self) {
-        self.base_color_texture = None;
-        self.metallic_roughness_texture = None;
-        self.normal_texture = None;
-        self.occlusion_texture = None;
-        self.emissive_texture = None;
+        for texture in self.textures_mut() {
+            *texture = None;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::humanoid::Humanoid;
 use super::options::is_vrm_pair;
 use super::words::{loose, without_number};
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, expect_len, listed};
 use crate::id::{Id, unknown};
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Skeleton, match_names};
@@ -270,6 +270,24 @@ impl JointMap {
     pub(crate) fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
+    }
+
+    /// For each joint of the source, the first joint of the target that follows it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the map is for other skeletons.
+    pub(crate) fn targets(
+        &self,
+        source: &Skeleton,
+        target: &Skeleton,
+    ) -> Result<Vec<Option<Id<Joint>>>> {
+        expect_len("joints of the map's source", source.len(), self.joints[0])?;
+        expect_len("joints of the map's target", target.len(), self.joints[1])?;
+        let mut of = vec![None; source.len()];
+        for link in &self.links {
+            of[link.source.index()].get_or_insert(link.target);
+        }
+        Ok(of)
     }
 
     /// The number of source joints that the map is for.

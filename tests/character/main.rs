@@ -14,6 +14,7 @@ mod levels;
 mod levels_limits;
 #[cfg(feature = "lod")]
 mod mannequin_file;
+mod outfit;
 mod save;
 mod save_files;
 mod save_images;
