@@ -1,6 +1,7 @@
 //! Your own shading: throng deforms and draws, the engine's fragment shader computes the colour.
 //!
-//! Draws bands of light and a bright rim, and writes them to `own_shader.png`.
+//! Draws bands of light and a bright rim, and writes them to `own_shader.png`. The person in the
+//! middle is selected, and has a golden outline: the shader reads the word that the engine gave it.
 //!
 //! The shader is `shaders/example/toon.frag`. Any compiler that finds `shaders/` for its includes
 //! can compile it to SPIR-V: `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o
@@ -37,6 +38,8 @@ static TOON: &[u8] = include_bytes!("../shaders/spv/example/toon.frag.spv");
 /// Bits of the view masks. The people use this example's shader, the ground the built-in one.
 const PEOPLE: u32 = 1;
 const GROUND: u32 = 2;
+/// The word of the instance that is selected. The shader knows it.
+const SELECTED: u32 = 1;
 /// `Toon` in the shader: four bands of light (rgb and the lowest brightness), and the rim.
 const LIGHT: [[f32; 4]; 5] = [
     [0.16, 0.17, 0.30, -1.0],
@@ -160,6 +163,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
             world_from_model: Affine3A::from_translation(vec3(x, 0.0, 0.0)),
             play: clip.into(),
             tint,
+            user_data: if clip == "Walk" { SELECTED } else { 0 },
             ..Spawn::default()
         };
         let person = crowd.spawn(character, &spawn)?;

@@ -29,6 +29,8 @@ layout(local_size_x = LANES) in;
 // Workgroups in a row of a dispatch.
 const uint ROW_GROUPS = 32768u;
 const uint NO_WEIGHTS = 0xFFFFFFFFu;
+// A morph weight of the caller's that replaces what clips give. Others are added.
+const uint REPLACES = 0x80000000u;
 
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Weights {
     uint words[];
@@ -41,6 +43,7 @@ layout(push_constant) uniform Push {
                     // word of its active morph weights, or NO_WEIGHTS
     uvec2 palettes; // where rows and words count from
     uvec2 morphs;
+    uvec2 own_weights; // those that the caller set, or 0
     uvec2 counted;  // the number of instances, or 0
     uvec2 now;      // ticks
     uint most;      // the number of instances, if it is not read
@@ -95,6 +98,24 @@ float morph_weight(const Rows tables, const Words all, const uvec4 job, const ui
     return value;
 }
 
+// A morph weight with what the caller set: Weights::apply of src/animator/state/weights.rs. `at` is
+// the number of these weights, which follow it.
+float with_own(const uint at, const uint weight, const float value) {
+    if (own_weights == uvec2(0u)) {
+        return value;
+    }
+    Words own = Words(own_weights);
+    uint end = at + 1u + 2u * own.words[at];
+    for (uint i = at + 1u; i < end; i += 2u) {
+        uint word = own.words[i];
+        if ((word & ~REPLACES) == weight) {
+            float set = uintBitsToFloat(own.words[i + 1u]);
+            return (word & REPLACES) != 0u ? set : value + set;
+        }
+    }
+    return value;
+}
+
 // Writes the morph weights that are not 0, in ascending order, if a clip drives some.
 void morph(const Rows tables, const Words all, const uvec4 job, const uint count) {
     uint lane = gl_LocalInvocationID.x;
@@ -117,6 +138,7 @@ void morph(const Rows tables, const Words all, const uvec4 job, const uint count
         uint weight = min(first + lane, header.y - 1u);
         float rest = uintBitsToFloat(all.words[header.z + weight]);
         float value = morph_weight(tables, all, job, count, weight, rest);
+        value = with_own(job.w, weight, value);
         bool counts = first + lane < header.y && value != 0.0;
         if (counts) {
             atomicOr(listed_lanes[lane >> 5], 1u << (lane & 31u));

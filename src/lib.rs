@@ -167,10 +167,10 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Depth,
-    Detail, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId,
-    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, RayCrowd, RayDesc, RayStats,
-    Receivers, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
-    ViewStats, Views,
+    Detail, DrawBindings, Environment, EnvironmentImage, Eye, Frame, IndirectDraw, Instance,
+    InstanceHit, InstanceId, InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, RayCrowd,
+    RayDesc, RayStats, Receivers, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats,
+    View, ViewId, ViewStats, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -179,7 +179,9 @@ pub use gpu_allocator;
 pub use id::Id;
 pub use ik::IkReport;
 #[cfg(feature = "vulkan")]
-pub use pass::desc::{MaterialDesc, PassDesc, PassKind};
+pub use pass::desc::{EnvironmentLight, MaterialDesc, PassDesc, PassKind};
+#[cfg(feature = "vulkan")]
+pub use pass::environment_map::EnvironmentMap;
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 pub use simd::SimdLevel;

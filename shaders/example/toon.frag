@@ -9,6 +9,8 @@ layout(set = 1, binding = 0, std140) uniform Toon {
     vec4 rim;       // rgb: light; w: how much of the outline it takes
 };
 
+const uint SELECTED = 1u;
+
 layout(location = 0) out vec4 out_color;
 
 void main() {
@@ -26,5 +28,10 @@ void main() {
     }
     float outward = 1.0 - max(dot(surface.normal, surface.to_eye), 0.0);
     float glow = smoothstep(1.0 - rim.w, 1.05 - rim.w, outward) * brightness;
-    out_color = vec4(surface.base_color.rgb * light + rim.rgb * glow, surface.base_color.a);
+    vec3 color = surface.base_color.rgb * light + rim.rgb * glow;
+    // The example marks who is selected with its own word: Spawn::user_data.
+    if (throng_in_user == SELECTED) {
+        color = mix(color, vec3(1.0, 0.72, 0.1), smoothstep(0.45, 0.6, outward));
+    }
+    out_color = vec4(color, surface.base_color.a);
 }

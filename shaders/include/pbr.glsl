@@ -1,11 +1,23 @@
 // The built-in shading: metallic-roughness under one directional light and a sky.
 // THRONG_SHADOWED: the light comes through a shadow map, set 1.
+// THRONG_ENVIRONMENT: reflections come from an environment map, the set after that.
 
 #include "throng_surface.glsl"
 
 #ifdef THRONG_SHADOWED
 layout(set = 1, binding = 0) uniform sampler2DArrayShadow shadow_map;
 #endif
+
+#ifdef THRONG_ENVIRONMENT
+#ifdef THRONG_SHADOWED
+layout(set = 2, binding = 0) uniform samplerCube environment_map;
+#else
+layout(set = 1, binding = 0) uniform samplerCube environment_map;
+#endif
+#endif
+
+// True if the pass reads the environment of the view (PassDesc::environment).
+layout(constant_id = 1003) const bool ENVIRONMENT = false;
 
 layout(location = 0) out vec4 out_color;
 
@@ -65,9 +77,39 @@ float sunlight(const ThrongSurface surface, const float n_dot_l) {
 }
 #endif
 
-// The light of the sky from a direction.
+vec3 to_environment(const vec3 direction) {
+    return vec3(dot(throng_view.environment_from_world[0].xyz, direction),
+                dot(throng_view.environment_from_world[1].xyz, direction),
+                dot(throng_view.environment_from_world[2].xyz, direction));
+}
+
+// The light of the sky or the environment that a rough white surface reflects:
+// Environment::reflected.
 vec3 sky(const vec3 direction) {
+    if (ENVIRONMENT) {
+        vec3 d = to_environment(direction);
+        vec3 sum = throng_view.environment[0].rgb + throng_view.environment[1].rgb * d.y
+                   + throng_view.environment[2].rgb * d.z + throng_view.environment[3].rgb * d.x
+                   + throng_view.environment[4].rgb * (d.x * d.y)
+                   + throng_view.environment[5].rgb * (d.y * d.z)
+                   + throng_view.environment[6].rgb * (3.0 * d.z * d.z - 1.0)
+                   + throng_view.environment[7].rgb * (d.x * d.z)
+                   + throng_view.environment[8].rgb * (d.x * d.x - d.y * d.y);
+        return max(sum, vec3(0.0));
+    }
     return mix(throng_view.ground_color.rgb, throng_view.sky_color.rgb, direction.y * 0.5 + 0.5);
+}
+
+// The light that a mirror of a roughness reflects from around a direction.
+vec3 mirrored_light(const vec3 direction, const float roughness) {
+#ifdef THRONG_ENVIRONMENT
+    float intensity = throng_view.environment_from_world[0].w;
+    if (intensity > 0.0) {
+        float level = roughness * throng_view.environment_from_world[1].w;
+        return textureLod(environment_map, to_environment(direction), level).rgb * intensity;
+    }
+#endif
+    return sky(direction);
 }
 
 // Light towards the eye: a GGX lobe over Lambert's law, after glTF 2.0, appendix B, with the
@@ -105,7 +147,14 @@ vec3 shade(const ThrongSurface surface) {
     vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
     // A rough mirror sees the sky around its normal.
     vec3 mirrored = mix(reflect(-v, n), n, a);
-    vec3 around = diffuse * sky(n) + (f0 * ab.x + ab.y) * sky(normalize(mirrored));
+    vec3 mirror = f0 * ab.x + ab.y;
+    vec3 around = mirror * mirrored_light(normalize(mirrored), roughness);
+#ifdef THRONG_ENVIRONMENT
+    // What a mirror reflects does not reach what is below it.
+    around += diffuse * (1.0 - mirror) * sky(n);
+#else
+    around = diffuse * sky(n) + around;
+#endif
     return direct * lit * throng_view.sun_color.rgb + around * surface.occlusion + surface.emissive;
 }
 

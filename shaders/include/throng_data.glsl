@@ -126,6 +126,12 @@ struct ThrongView {
     // 0 unless Crowd::shift_origin was called since.
     vec4 history_origin;
     mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth; those of the shadow map
+    // These have their values if a pass reads the environment (PassDesc::environment): rows of the
+    // rotation to it, with the intensity of the map and its last level as the last numbers, and the
+    // factors of 1, y, z, x, xy, yz, 3zz - 1, xz and xx - yy for what a rough white surface
+    // reflects.
+    vec4 environment_from_world[3];
+    vec4 environment[9];
 #ifdef THRONG_MULTIVIEW
     ThrongEye eyes[THRONG_EYES];  // by gl_ViewIndex
 #endif

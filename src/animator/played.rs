@@ -41,20 +41,29 @@ impl Animator {
         })
     }
 
-    /// True if a clip that a living actor plays drives morph weights, and the caller others.
-    pub(crate) fn shares_weights(&self, id: ActorId) -> bool {
-        let actor = &self.actors[id.index];
-        if actor
-            .weights
-            .as_ref()
-            .is_none_or(|weights| weights.is_empty())
-        {
-            return false;
-        }
-        let records = actor.layers.records(&self.pools);
+    /// True if a clip that a living actor plays drives morph weights.
+    pub(crate) fn drives_weights(&self, id: ActorId) -> bool {
+        let records = self.actors[id.index].layers.records(&self.pools);
         let mut clips = records
             .iter()
             .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
         clips.any(Clip::drives_weights)
+    }
+
+    /// The morph weights and expressions that the caller set for a living actor, as
+    /// [`Weights::iter`](super::state::Weights::iter) gives them.
+    pub(crate) fn own_weights<'a>(
+        &'a self,
+        id: ActorId,
+        added: &'a mut [f32],
+    ) -> impl Iterator<Item = (u32, f32, bool)> + 'a {
+        let weights = self.actors[id.index].weights.as_ref();
+        let set = weights.map(|it| it.iter(&self.library, added));
+        set.into_iter().flatten()
+    }
+
+    /// Number of morph weights of the character.
+    pub(crate) fn weight_count(&self) -> usize {
+        self.library.morph_weights.len()
     }
 }

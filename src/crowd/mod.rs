@@ -30,6 +30,7 @@ mod depth;
 mod desc;
 mod detail;
 mod draw;
+mod environment;
 mod frame;
 mod ids;
 mod instances;
@@ -56,6 +57,7 @@ pub use desc::{CrowdDesc, Stages};
 pub use detail::{Culling, Detail};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::PipelineInfo;
+pub use environment::{Environment, EnvironmentImage};
 pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instances::attachments::Attachment;
@@ -78,12 +80,12 @@ use crate::gpu::{
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
-use crate::pass::desc::PassKind;
+use crate::pass::desc::{EnvironmentLight, PassKind};
 use crate::pass::draw::DrawPass;
+use crate::pass::image_input::ImageInput;
 use crate::pass::pipelines::Variant;
 use crate::pass::pyramid::PyramidPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
-use crate::pass::shadow_map::ShadowInput;
 use crate::pass::shift::ShiftPass;
 use crate::pass::skin::SkinPipeline;
 use animators::Animators;
@@ -168,7 +170,8 @@ pub struct Crowd {
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     pub(crate) set_layout: SetLayout,
-    pub(crate) shadow: ShadowInput,
+    pub(crate) shadow: ImageInput,
+    pub(crate) environment: ImageInput,
     pub(crate) scatter: ScatterPass,
     pub(crate) shift: ShiftPass,
     /// If the GPU culls.
@@ -189,7 +192,8 @@ pub(crate) struct Pipelines {
 
 destroy_fields!(
     Pipelines, &'a Device:
-        passes, skin, shift, scatter, cull, pyramid, animate, attach, shadow, set_layout
+        passes, skin, shift, scatter, cull, pyramid, animate, attach, shadow, environment,
+        set_layout
 );
 
 impl Pipelines {
@@ -197,7 +201,8 @@ impl Pipelines {
     fn new(device: &Device, stages: Stages) -> Result<Guard<'_, Self>> {
         let (culls, animates) = (stages != Stages::Cpu, stages == Stages::Gpu);
         let set_layout = Guard::new(device, SetLayout::new(device)?);
-        let shadow = ShadowInput::new(device)?;
+        let shadow = ImageInput::new(device, "throng shadow map")?;
+        let environment = ImageInput::new(device, "throng environment map")?;
         let scatter = ScatterPass::new(device, culls)?;
         // SAFETY: the layout is that of the scatter pass, which lives as long.
         let shift = unsafe { ShiftPass::new(device, scatter.set_layout()) }?;
@@ -209,6 +214,7 @@ impl Pipelines {
         let pipelines = Self {
             set_layout: set_layout.keep(),
             shadow: shadow.keep(),
+            environment: environment.keep(),
             scatter: scatter.keep(),
             shift: shift.keep(),
             cull: cull.map(Guard::keep),
@@ -227,6 +233,12 @@ impl Pipelines {
     pub(crate) fn shows_motion(&self) -> bool {
         let mut passes = self.passes.iter();
         passes.any(|(_, pass)| pass.target.kind == PassKind::Motion)
+    }
+
+    /// True if a pass reads the environment of views.
+    pub(crate) fn shows_environment(&self) -> bool {
+        let mut passes = self.passes.iter();
+        passes.any(|(_, pass)| pass.target.environment != EnvironmentLight::Sky)
     }
 
     /// The passes that write the buffers.

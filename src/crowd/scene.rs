@@ -21,6 +21,7 @@ use crate::crowd::visibility::shown::Shown;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_placement};
 use crate::gpu::CpuReason;
+use crate::grow::reserve_all;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
@@ -207,8 +208,9 @@ impl Scene {
 
     /// Reserves memory for the morph weights of an instance.
     pub(crate) fn reserve_weights(&mut self, weights: usize) {
-        let buffer = &mut self.poses.scratch.weights;
-        buffer.reserve(weights.saturating_sub(buffer.len()));
+        let scratch = &mut self.poses.scratch;
+        reserve_all(&mut scratch.weights, weights);
+        reserve_all(&mut scratch.own, 1 + 2 * weights);
     }
 
     /// Reserves memory for what views show.

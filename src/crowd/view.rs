@@ -2,6 +2,7 @@
 
 use crate::crowd::ListId;
 use crate::crowd::detail::{Culling, Detail};
+use crate::crowd::environment::Environment;
 use crate::crowd::receivers::Receivers;
 use crate::error::{Error, Result, spans_space};
 use crate::gpu::Limits;
@@ -99,6 +100,11 @@ pub struct View {
     /// `throng_hit_previous` (`shaders/include/throng_hit.glsl`) reads it. With `None`, no history
     /// is kept and motion vectors are zero.
     pub history: Option<u32>,
+    /// The light of the surroundings, for passes with
+    /// [`PassDesc::environment`](crate::PassDesc::environment).
+    ///
+    /// With `None`, these have the sky of [`Self::lighting`].
+    pub environment: Option<Environment>,
     /// The contents of the crowd's shadow map, for passes that sample it.
     pub shadow: Option<Shadow>,
     /// For the view of a light: what receives its shadows.
@@ -250,6 +256,7 @@ impl View {
             flip_y: false,
             lighting: Lighting::default(),
             history: None,
+            environment: None,
             shadow: None,
             receivers: None,
             mask: u32::MAX,
@@ -446,6 +453,9 @@ impl View {
                 "View::lighting",
                 "must be finite, and the sun's direction must not be zero",
             );
+        }
+        if let Some(environment) = &self.environment {
+            environment.check()?;
         }
         for (what, pixels) in [
             ("Detail::error_px", self.detail.error_px),

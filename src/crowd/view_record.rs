@@ -1,22 +1,46 @@
 //! The records of a view: the one that shaders read, and what draws need on the CPU.
 
 use crate::crowd::Culling;
+use crate::crowd::environment::Environment;
 use crate::crowd::frame::history::Past;
 use crate::crowd::view::{View, corners};
 use crate::gpu::layout::{GpuEye, GpuView};
 use ash::vk;
 use glam::{Mat4, Vec3};
 
+/// The properties of a crowd that records of views depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ViewInput {
+    /// The width of the shadow map in texels, or 0 if there is none.
+    pub(crate) shadow_edge: u32,
+    /// The levels of the environment map, or 0 if there is none.
+    pub(crate) map_levels: u32,
+    /// A pass draws motion vectors.
+    pub(crate) shows_motion: bool,
+    /// A pass reads the environment.
+    pub(crate) shows_environment: bool,
+}
+
 impl View {
     /// The GPU record of the view. `ring_palettes` is the address of the frame's palettes.
-    /// `shadow_edge` is the width of the crowd's shadow map in texels, or 0 if there is none.
     pub(crate) fn record(
         &self,
         past: &Past,
         ring_palettes: vk::DeviceAddress,
-        shadow_edge: u32,
+        ViewInput {
+            shadow_edge,
+            map_levels,
+            ..
+        }: ViewInput,
     ) -> GpuView {
         let light = &self.lighting;
+        // Without an environment, that of the sky: only the map's own light is missing.
+        let sky = || Environment::gradient(light.sky_color, light.ground_color);
+        let environment = self.environment.unwrap_or_else(sky);
+        let turn = environment.environment_from_world();
+        let map = self.environment.map_or(0.0, |own| own.intensity);
+        let last_level = map_levels.saturating_sub(1) as f32;
+        let row = |axis, w| turn.row(axis).extend(w).to_array();
         let eye = self.eye_record(past.clip_from_world[0]);
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
         GpuView {
@@ -40,6 +64,10 @@ impl View {
             jitter_x: eye.jitter_x,
             ground_color: light.ground_color.to_array(),
             jitter_y: eye.jitter_y,
+            environment_from_world: [row(0, map), row(1, last_level), row(2, 0.0)],
+            environment: environment
+                .factors()
+                .map(|factor| factor.extend(0.0).to_array()),
         }
     }
 

@@ -104,3 +104,5 @@ pub(crate) const CURVE_CUBIC: u32 = 2;
 pub(crate) const ADDITIVE: u32 = 256;
 /// The flag of a clip that drives morph weights.
 pub(crate) const DRIVES: u32 = 512;
+/// The flag of a morph weight of the caller's that replaces what clips give. Others are added.
+pub(crate) const REPLACES: u32 = 0x8000_0000;

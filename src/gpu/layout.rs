@@ -366,6 +366,13 @@ pub(crate) struct GpuView {
     ///
     /// The CPU writes only those of the shadow map's layers.
     pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
+    /// Rows of the rotation from the world to the environment.
+    ///
+    /// The last numbers are the intensity of the environment map, or 0, and its last level.
+    pub environment_from_world: [[f32; 4]; 3],
+    /// Factors of the polynomials of spherical harmonics, linear RGB and 0, for the light that a
+    /// rough white surface reflects.
+    pub environment: [[f32; 4]; 9],
 }
 
 /// The data of one eye of a view with several, for shaders (`ThrongEye`), std140.
@@ -397,8 +404,8 @@ impl GpuView {
     pub(crate) const EYES: usize = 4;
 
     /// The parts of the view that the CPU writes, each with its first byte. `moves` is false if
-    /// nothing reads its motion.
-    pub(crate) fn written(&self, moves: bool) -> [(u64, &[u8]); 3] {
+    /// nothing reads its motion, and `lights` if nothing reads its environment.
+    pub(crate) fn written(&self, moves: bool, lights: bool) -> [(u64, &[u8]); 4] {
         let bytes = bytemuck::bytes_of(self);
         let part = |start: usize, len: usize| {
             let part = bytes.get(start..start + len);
@@ -406,12 +413,14 @@ impl GpuView {
         };
         let motion = offset_of!(Self, steady_clip_from_world);
         let shadow = offset_of!(Self, shadow_from_world);
+        let lit = offset_of!(Self, environment_from_world);
         let layers = (self.shadow_layers as usize).min(Self::SHADOW_LAYERS);
         let each = size_of::<[[f32; 4]; 4]>();
         [
             part(0, motion),
             part(motion, if moves { shadow - motion } else { 0 }),
             part(shadow, layers * each),
+            part(lit, if lights { size_of::<Self>() - lit } else { 0 }),
         ]
     }
 }
@@ -634,7 +643,7 @@ const _: () = {
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
-    assert!(size_of::<GpuView>() == 592);
+    assert!(size_of::<GpuView>() == 784);
     assert!(offset_of!(GpuView, eye) == 64);
     assert!(offset_of!(GpuView, shadow_texel) == 92);
     assert!(offset_of!(GpuView, history) == 144);
@@ -642,6 +651,7 @@ const _: () = {
     assert!(offset_of!(GpuView, history_instances) == 184);
     assert!(offset_of!(GpuView, steady_clip_from_world) == 192);
     assert!(offset_of!(GpuView, shadow_from_world) == 336);
+    assert!(offset_of!(GpuView, environment_from_world) == 592);
     assert!(size_of::<GpuActor>() == 48);
     assert!(size_of::<GpuAttachment>() == 96);
     assert!(offset_of!(GpuAttachment, child) == 64);

@@ -85,6 +85,12 @@ pub struct AnimateDispatch<'a> {
     pub palettes: vk::DeviceAddress,
     /// Device address that morph weights count from, a multiple of 4.
     pub morphs: vk::DeviceAddress,
+    /// Device address that the morph weights set by the caller count from, a multiple of 4, or 0 if
+    /// nobody set any.
+    ///
+    /// [`AnimateJob::morphs`] counts from here, too: at that word is what
+    /// [`Animator::gpu_weights`](crate::animator::Animator::gpu_weights) appends for the actor.
+    pub own_weights: vk::DeviceAddress,
     /// The number of jobs.
     pub count: AnimateJobs,
     /// The time to pose them at, in seconds of the animator's clock.
@@ -134,7 +140,7 @@ pub struct AnimateDispatch<'a> {
 /// ) {
 ///     let count = AnimateJobs::Count(count);
 ///     let dispatch = AnimateDispatch {
-///         tables, plays, jobs, palettes, morphs, count, now_s, epoch_s
+///         tables, plays, jobs, palettes, morphs, own_weights: 0, count, now_s, epoch_s
 ///     };
 ///     unsafe { pipeline.record(device, cmd, &dispatch) };
 ///     // Then a barrier from COMPUTE_SHADER, SHADER_STORAGE_WRITE to what reads the palettes.
@@ -265,6 +271,7 @@ impl AnimatePipeline {
             jobs: dispatch.jobs,
             palettes: dispatch.palettes,
             morphs: dispatch.morphs,
+            own_weights: dispatch.own_weights,
             counted,
             now: GpuTime::new(dispatch.now_s, dispatch.epoch_s).words(),
             most,

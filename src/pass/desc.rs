@@ -45,6 +45,26 @@ impl PassKind {
     }
 }
 
+/// The light that the built-in shading has beside the sun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum EnvironmentLight {
+    /// A sky of two colours: [`Lighting::sky_color`](crate::Lighting::sky_color) above, and
+    /// [`ground_color`](crate::Lighting::ground_color) below.
+    #[default]
+    Sky,
+    /// The spherical harmonics of [`View::environment`](crate::View::environment).
+    ///
+    /// They take the place of the sky, also in reflections, which are therefore vague.
+    Irradiance,
+    /// The same, with reflections from the crowd's environment map.
+    ///
+    /// See [`Crowd::set_environment_map`](crate::Crowd::set_environment_map). It has a set of its
+    /// own, after that of the shadow map. What a surface reflects like a mirror, it does not
+    /// reflect like chalk: no surface is brighter than its surroundings.
+    Map,
+}
+
 /// The engine's own shading: a fragment shader and the sets that it reads.
 ///
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
@@ -206,6 +226,8 @@ pub struct PassDesc<'a> {
     ///
     /// See [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
+    /// The light that the built-in shading has beside the sun.
+    pub environment: EnvironmentLight,
     /// The engine's own shading, for [`PassKind::Color`].
     pub material: Option<MaterialDesc<'a>>,
 }
@@ -228,6 +250,7 @@ impl Default for PassDesc<'_> {
             depth_clamp: false,
             motion_scale: [1.0; 2],
             shadow_map: false,
+            environment: EnvironmentLight::Sky,
             material: None,
         }
     }
@@ -346,6 +369,9 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     expect("PassDesc::material", fits, why)?;
     let why = "must be false if the pass has a material, which brings its own sets";
     expect("PassDesc::shadow_map", !desc.shadow_map, why)?;
+    let fits = desc.environment == EnvironmentLight::Sky;
+    let why = "must be Sky if the pass has a material, which has its own light";
+    expect("PassDesc::environment", fits, why)?;
     let fits = material.fragment_spirv.first() == Some(&SPIRV_MAGIC);
     let why = "must be SPIR-V in the byte order of this machine";
     expect("MaterialDesc::fragment_spirv", fits, why)?;

@@ -1,6 +1,6 @@
 //! The draw stage: a pass and its pipelines.
 
-use super::desc::{MaterialDesc, PassDesc, PassKind, bias, check};
+use super::desc::{EnvironmentLight, MaterialDesc, PassDesc, PassKind, bias, check};
 use super::pipelines::{Fragment, Modules, PipelineRequest, Target, Variant, graphics_pipelines};
 use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
@@ -33,19 +33,26 @@ destroy_fields!(DrawPass, &'a Device: pipelines, modules, layout);
 
 impl DrawPass {
     /// Creates a pass without pipelines. `set_0` is throng's layout, `shadow` that of the shadow
-    /// map's set.
+    /// map's set, and `map` that of the environment map's.
     ///
     /// # Safety
-    /// As for [`Crowd::create_pass`](crate::Crowd::create_pass). `set_0` and `shadow` belong to
-    /// `device`, too, and are alive.
+    /// As for [`Crowd::create_pass`](crate::Crowd::create_pass). The layouts belong to `device`,
+    /// too, and are alive.
     pub(crate) unsafe fn new<'g>(
         device: &'g Device,
         set_0: vk::DescriptorSetLayout,
-        shadow: vk::DescriptorSetLayout,
+        [shadow, map]: [vk::DescriptorSetLayout; 2],
         desc: &PassDesc<'_>,
     ) -> Result<Guard<'g, Self>> {
         check(device, desc)?;
         let shadow_map = desc.shadow_map && desc.material.is_none();
+        let colors = desc.kind == PassKind::Color;
+        let environment = if colors {
+            desc.environment
+        } else {
+            EnvironmentLight::Sky
+        };
+        let environment_map = environment == EnvironmentLight::Map;
         let mut sets = vec![set_0];
         let mut fragment_push = PUSH_BYTES;
         if let Some(material) = &desc.material {
@@ -53,8 +60,9 @@ impl DrawPass {
             if material.push_bytes > 0 {
                 fragment_push = MaterialDesc::PUSH_OFFSET + material.push_bytes;
             }
-        } else if shadow_map {
-            sets.push(shadow);
+        } else {
+            sets.extend(shadow_map.then_some(shadow));
+            sets.extend(environment_map.then_some(map));
         }
         let push = (vk::ShaderStageFlags::VERTEX, PUSH_BYTES);
         let fragment_push = Some(fragment_push);
@@ -63,7 +71,10 @@ impl DrawPass {
         let layout = unsafe { pipeline_layout(device, "throng pass", &sets, push, fragment_push) }?;
         let fragment = match (desc.kind, &desc.material) {
             (PassKind::Color, Some(material)) => Fragment::Own(material.fragment_spirv),
-            (PassKind::Color, None) => Fragment::BuiltIn { shadow_map },
+            (PassKind::Color, None) => Fragment::BuiltIn {
+                shadow_map,
+                environment_map,
+            },
             _ => Fragment::None,
         };
         // SAFETY: the SPIR-V of the material is valid, by this function's contract.
@@ -83,6 +94,7 @@ impl DrawPass {
                 depth_bias: bias(desc),
                 depth_clamp: desc.depth_clamp,
                 motion_scale: desc.motion_scale,
+                environment,
             },
             layout: layout.keep(),
             shadow_map,

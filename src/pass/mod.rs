@@ -10,7 +10,7 @@
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
-//! | draw | [`draw`], [`desc`], [`subpass`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
+//! | draw | [`draw`], [`desc`], [`subpass`], [`pipelines`], [`image_input`], [`shadow_map`], [`environment_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
 //! The compute stages are built on [`compute`].
 //!
@@ -18,8 +18,8 @@
 //! against depth. `reveal.comp` and `compact_holds.comp` are for frames that hold back instances.
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
-//! shaders have variants with the suffixes `_bindless` and `_shadowed`. In passes with a view mask,
-//! shaders have the suffix `_multiview`.
+//! shaders have variants with the suffixes `_bindless`, `_shadowed` and `_environment`. In passes
+//! with a view mask, shaders have the suffix `_multiview`.
 
 pub(crate) mod animate;
 pub(crate) mod attach;
@@ -27,6 +27,8 @@ mod compute;
 pub(crate) mod cull;
 pub(crate) mod desc;
 pub(crate) mod draw;
+pub(crate) mod environment_map;
+pub(crate) mod image_input;
 pub(crate) mod pipelines;
 pub(crate) mod push;
 pub(crate) mod pyramid;

@@ -1,6 +1,6 @@
 //! The graphics pipelines of the draw stage: their shaders and state.
 
-use super::desc::{MaterialDesc, PassKind};
+use super::desc::{EnvironmentLight, MaterialDesc, PassKind};
 use crate::error::Result;
 use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
@@ -45,6 +45,7 @@ pub(crate) struct Target {
     pub(crate) depth_bias: [f32; 2],
     pub(crate) depth_clamp: bool,
     pub(crate) motion_scale: [f32; 2],
+    pub(crate) environment: EnvironmentLight,
 }
 
 impl Variant {
@@ -138,7 +139,10 @@ pub(super) enum Fragment<'a> {
     /// No fragment shader.
     None,
     /// The crate's own shader.
-    BuiltIn { shadow_map: bool },
+    BuiltIn {
+        shadow_map: bool,
+        environment_map: bool,
+    },
     /// The engine's shader.
     Own(&'a [u32]),
 }
@@ -179,23 +183,49 @@ impl Modules {
                 modules.vertex = make(words, "throng crowd.vert")?;
                 let words = match fragment {
                     Fragment::Own(words) => words,
-                    Fragment::BuiltIn { shadow_map: true } => seen(
-                        either(
-                            spirv::CROWD_SHADOWED_FRAG,
-                            spirv::CROWD_SHADOWED_BINDLESS_FRAG,
+                    Fragment::BuiltIn {
+                        shadow_map,
+                        environment_map,
+                    } => match (shadow_map, environment_map) {
+                        (false, false) => seen(
+                            either(spirv::CROWD_FRAG, spirv::CROWD_BINDLESS_FRAG),
+                            either(
+                                spirv::CROWD_MULTIVIEW_FRAG,
+                                spirv::CROWD_BINDLESS_MULTIVIEW_FRAG,
+                            ),
                         ),
-                        either(
-                            spirv::CROWD_SHADOWED_MULTIVIEW_FRAG,
-                            spirv::CROWD_SHADOWED_BINDLESS_MULTIVIEW_FRAG,
+                        (true, false) => seen(
+                            either(
+                                spirv::CROWD_SHADOWED_FRAG,
+                                spirv::CROWD_SHADOWED_BINDLESS_FRAG,
+                            ),
+                            either(
+                                spirv::CROWD_SHADOWED_MULTIVIEW_FRAG,
+                                spirv::CROWD_SHADOWED_BINDLESS_MULTIVIEW_FRAG,
+                            ),
                         ),
-                    ),
-                    _ => seen(
-                        either(spirv::CROWD_FRAG, spirv::CROWD_BINDLESS_FRAG),
-                        either(
-                            spirv::CROWD_MULTIVIEW_FRAG,
-                            spirv::CROWD_BINDLESS_MULTIVIEW_FRAG,
+                        (false, true) => seen(
+                            either(
+                                spirv::CROWD_ENVIRONMENT_FRAG,
+                                spirv::CROWD_ENVIRONMENT_BINDLESS_FRAG,
+                            ),
+                            either(
+                                spirv::CROWD_ENVIRONMENT_MULTIVIEW_FRAG,
+                                spirv::CROWD_ENVIRONMENT_BINDLESS_MULTIVIEW_FRAG,
+                            ),
                         ),
-                    ),
+                        (true, true) => seen(
+                            either(
+                                spirv::CROWD_SHADOWED_ENVIRONMENT_FRAG,
+                                spirv::CROWD_SHADOWED_ENVIRONMENT_BINDLESS_FRAG,
+                            ),
+                            either(
+                                spirv::CROWD_SHADOWED_ENVIRONMENT_MULTIVIEW_FRAG,
+                                spirv::CROWD_SHADOWED_ENVIRONMENT_BINDLESS_MULTIVIEW_FRAG,
+                            ),
+                        ),
+                    },
+                    Fragment::None => &[],
                 };
                 modules.fragment = make(words, "throng crowd.frag")?;
             }
@@ -246,6 +276,13 @@ const MOTION_CONSTANTS: [vk::SpecializationMapEntry; 3] = [
     constant(MaterialDesc::SURFACE_CONSTANT + 2, 3),
 ];
 
+/// The same in the built-in shading, with that of `shaders/include/pbr.glsl`: whether it reads the
+/// environment.
+const SHADING_CONSTANTS: [vk::SpecializationMapEntry; 2] = [
+    FRAGMENT_CONSTANTS[0],
+    constant(MaterialDesc::SURFACE_CONSTANT + 3, 4),
+];
+
 /// Constant `id` is this word of the data.
 const fn constant(id: u32, word: u32) -> vk::SpecializationMapEntry {
     vk::SpecializationMapEntry {
@@ -285,7 +322,11 @@ pub(super) fn graphics_pipelines(
         .iter()
         .map(|request| {
             let [x, y] = request.target.motion_scale.map(f32::to_bits);
-            [request.variant.vertex, request.variant.surface, x, y]
+            let lit = request.target.environment != EnvironmentLight::Sky;
+            let Variant {
+                vertex, surface, ..
+            } = request.variant;
+            [vertex, surface, x, y, lit.into()]
         })
         .collect();
     let constants: Vec<_> = constants
@@ -294,6 +335,10 @@ pub(super) fn graphics_pipelines(
         .map(|(constants, request)| {
             let fragment = match request.target.kind {
                 PassKind::Motion => &MOTION_CONSTANTS[..],
+                // Not in shaders of engines, which may use that number.
+                PassKind::Color if request.target.environment != EnvironmentLight::Sky => {
+                    &SHADING_CONSTANTS
+                }
                 _ => &FRAGMENT_CONSTANTS,
             };
             [&VERTEX_CONSTANTS[..], fragment].map(|entries| {

@@ -119,6 +119,7 @@ pub(crate) struct AnimatePush {
     pub(crate) jobs: u64,
     pub(crate) palettes: u64,
     pub(crate) morphs: u64,
+    pub(crate) own_weights: u64,
     pub(crate) counted: u64,
     pub(crate) now: [u32; 2],
     pub(crate) most: u32,

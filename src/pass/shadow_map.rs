@@ -1,8 +1,7 @@
-//! The shadow map that the built-in shading samples: set 1 of its passes.
+//! The shadow map that the built-in shading samples.
 
 use crate::error::Result;
-use crate::gpu::sets::{self, Sets};
-use crate::gpu::{Device, Guard, Object, VkCall, destroy_fields};
+use crate::gpu::{Device, Guard, Object, VkCall};
 use ash::vk;
 
 /// The engine's shadow map: a depth image with one layer for each of a view's [shadow
@@ -47,53 +46,11 @@ pub struct ShadowMap {
     pub reversed_z: bool,
 }
 
-/// Layout, sampler and set of the shadow map.
-#[derive(Debug)]
-pub(crate) struct ShadowInput {
-    layout: Object<vk::DescriptorSetLayout>,
-    pub(crate) bound: Option<BoundShadow>,
-    pub(crate) edge: u32,
-}
-
-destroy_fields!(ShadowInput, &'a Device: bound, layout);
-
-/// A set that refers to a shadow map.
-#[derive(Debug)]
-pub(crate) struct BoundShadow {
-    sets: Sets,
-    sampler: Object<vk::Sampler>,
-}
-
-destroy_fields!(BoundShadow, &'a Device: sets, sampler);
-
-impl ShadowInput {
-    /// Creates the set layout. No map is bound.
-    pub(crate) fn new(device: &Device) -> Result<Guard<'_, Self>> {
-        let (kind, stages) = (
-            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-            vk::ShaderStageFlags::FRAGMENT,
-        );
-        let bindings = [sets::binding(0, kind, stages)];
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let layout = sets::layout(device, "throng shadow map", &info)?;
-        let (bound, edge) = (None, 0);
-        Ok(layout.map(|layout| Self {
-            layout,
-            bound,
-            edge,
-        }))
-    }
-
-    pub(crate) fn layout(&self) -> vk::DescriptorSetLayout {
-        self.layout.handle
-    }
-
-    pub(crate) fn set(&self) -> Option<vk::DescriptorSet> {
-        self.bound.as_ref().map(|bound| bound.sets.first())
-    }
-}
-
-fn sampler<'g>(device: &'g Device, map: &ShadowMap) -> Result<Guard<'g, Object<vk::Sampler>>> {
+/// The sampler that compares depth.
+pub(crate) fn sampler<'g>(
+    device: &'g Device,
+    map: &ShadowMap,
+) -> Result<Guard<'g, Object<vk::Sampler>>> {
     let compare = if map.reversed_z {
         vk::CompareOp::GREATER_OR_EQUAL
     } else {
@@ -109,35 +66,4 @@ fn sampler<'g>(device: &'g Device, map: &ShadowMap) -> Result<Guard<'g, Object<v
     // SAFETY: the info is alive during the call and asks for no feature.
     let made = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
     Ok(Object::new(device, made, "throng shadow map"))
-}
-
-/// Makes a set that refers to the map.
-///
-/// # Safety
-/// `layout` and the view belong to `device` and are alive.
-pub(crate) unsafe fn bind(
-    device: &Device,
-    layout: vk::DescriptorSetLayout,
-    map: &ShadowMap,
-) -> Result<BoundShadow> {
-    let sampler = sampler(device, map)?;
-    let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-    let sizes = [vk::DescriptorPoolSize {
-        ty,
-        descriptor_count: 1,
-    }];
-    let sets = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None)?;
-    let image = [vk::DescriptorImageInfo {
-        sampler: sampler.handle,
-        image_view: map.view,
-        image_layout: map.layout,
-    }];
-    let write = sets::write(sets.first(), 0, ty).image_info(&image);
-    // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
-    // is alive, by this function's contract.
-    unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
-    Ok(BoundShadow {
-        sets: sets.keep(),
-        sampler: sampler.keep(),
-    })
 }

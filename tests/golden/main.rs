@@ -37,12 +37,14 @@ mod animation;
 )]
 #[path = "../../examples/crowd/main.rs"]
 mod crowd;
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../../examples/environment.rs"]
+mod environment;
 #[path = "../../examples/minimal.rs"]
 mod minimal;
 #[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../../examples/own_pipeline.rs"]
 mod own_pipeline;
-#[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../../examples/own_shader.rs"]
 mod own_shader;
 #[allow(dead_code, reason = "the example's command line is not used here")]
@@ -251,6 +253,11 @@ fn shadows() {
 #[test]
 fn animation() {
     example("animation", animation::picture);
+}
+
+#[test]
+fn environment() {
+    example("environment", environment::picture);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn structs_lie_as_the_shaders_have_them() {
             members!(GpuView: clip_from_world, steady_clip_from_world, previous_clip_from_world,
                 history_origin, eye, sun_direction, shadow_texel, sun_color, shadow_bias, sky_color,
                 jitter_x, ground_color, jitter_y, history, ring_palettes, history_instances,
-                shadow_layers, shadow_from_world),
+                shadow_layers, shadow_from_world, environment_from_world, environment),
         ),
         (
             "ThrongEye",
@@ -207,7 +207,7 @@ fn push_constants_lie_as_the_shaders_have_them() {
             "animate.comp",
             "Push",
             members!(AnimatePush:
-            tables, plays, jobs, palettes, morphs, counted, now, most, still_clip),
+            tables, plays, jobs, palettes, morphs, own_weights, counted, now, most, still_clip),
         ),
         (
             "skin.comp",

@@ -32,6 +32,8 @@ mod animator;
 mod attachments;
 mod compiled_shaders;
 mod constants;
+#[path = "../../examples/common/cube_image.rs"]
+mod cube_image;
 mod culling;
 mod engine;
 mod eyes;

@@ -188,7 +188,8 @@ pub(crate) fn examples(ci: &Ci) -> Result {
     {
         return Err("the example shadows picks no character".into());
     }
-    let names = "own_shader own_pipeline animation ik machine server root_motion".split(' ');
+    let names =
+        "environment own_shader own_pipeline animation ik machine server root_motion".split(' ');
     for name in names.clone() {
         example(name).ignore_stdout().run()?;
     }

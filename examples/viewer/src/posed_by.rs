@@ -178,6 +178,7 @@ fn dispatch(
         palettes: start + 16,
         plays: start + plays_at,
         morphs: start,
+        own_weights: 0,
         count: AnimateJobs::Count(1),
         now_s,
         epoch_s,

@@ -20,13 +20,6 @@ clone_fields! {
 }
 
 impl Weights {
-    /// True if nothing is set.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn is_empty(&self) -> bool {
-        let no_expression = self.expressions.iter().all(|weight| *weight == 0.0);
-        no_expression && self.set.iter().all(Option::is_none)
-    }
-
     pub(crate) fn set_all(&mut self, weights: &[Option<f32>]) {
         self.set.clear();
         if weights.iter().any(Option::is_some) {
@@ -82,6 +75,24 @@ impl Weights {
         for (out, set) in out.iter_mut().zip(&self.set) {
             *out = set.unwrap_or(*out);
         }
+    }
+
+    /// The index and value of each that is set, ascending, and true for an override. Others are
+    /// added to what clips give. `added` has a number for each morph weight of the character.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn iter<'a>(
+        &'a self,
+        library: &Library,
+        added: &'a mut [f32],
+    ) -> impl Iterator<Item = (u32, f32, bool)> + 'a {
+        added.fill(0.0);
+        add_expressions(&library.expressions, &self.expressions, added);
+        let overrides = self.set.iter().copied().chain(core::iter::repeat(None));
+        let all = (0..).zip(overrides).zip(&*added);
+        all.filter_map(|((index, set), added)| match set {
+            Some(set) => Some((index, set, true)),
+            None => (*added != 0.0).then_some((index, *added, false)),
+        })
     }
 
     /// Indices of morph weights, and the most that they can add to the sizes.

@@ -1,4 +1,4 @@
-//! Adds and removes passes, and sets the shadow map that they sample.
+//! Adds and removes passes, and sets the images that they sample.
 
 use crate::character::Character;
 use crate::crowd::characters::loaded::LoadedCharacter;
@@ -15,11 +15,15 @@ use crate::palette::PaletteFormat;
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
+#[cfg(doc)]
+use crate::pass::desc::EnvironmentLight;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
+use crate::pass::environment_map::{self, EnvironmentMap};
+use crate::pass::image_input::ImageInput;
 use crate::pass::pipelines::{Reads, Variant};
 use crate::pass::pyramid::PyramidPass;
-use crate::pass::shadow_map::{ShadowMap, bind};
+use crate::pass::shadow_map::{self, ShadowMap};
 use ash::vk;
 
 /// A pipeline of a crowd, for statistics of the driver.
@@ -153,12 +157,13 @@ impl Crowd {
     /// - Its SPIR-V is valid, fits its set layouts and throng's set 0, and needs no feature that is
     ///   not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
-        let (set_0, shadow) = (
-            self.pipelines.set_layout.handle(),
-            self.pipelines.shadow.layout(),
+        let pipelines = &self.pipelines;
+        let (set_0, images) = (
+            pipelines.set_layout.handle(),
+            [&pipelines.shadow, &pipelines.environment].map(ImageInput::layout),
         );
-        // SAFETY: both layouts are the crowd's. The rest is this function's contract.
-        let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
+        // SAFETY: the layouts are the crowd's. The rest is this function's contract.
+        let mut pass = unsafe { DrawPass::new(&self.device, set_0, images, desc) }?;
         let characters = self.scene.characters.iter();
         let used = characters.flat_map(|(_, it)| it.variants());
         let used = used.chain(self.pipelines.warm.iter().copied());
@@ -336,12 +341,53 @@ impl Crowd {
     ///   to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
         expect("ShadowMap::edge", map.edge > 0, "must be at least 1")?;
+        let own = shadow_map::sampler(&self.device, map)?;
+        let image = vk::DescriptorImageInfo::default()
+            .image_view(map.view)
+            .image_layout(map.layout);
+        let input = &mut self.pipelines.shadow;
         // SAFETY: the layout is the crowd's. The view is alive, by this function's contract.
-        let bound = unsafe { bind(&self.device, self.pipelines.shadow.layout(), map) }?;
-        if let Some(before) = self.pipelines.shadow.bound.replace(bound) {
-            self.memory.retire_queue.retire(Retired::Shadow(before));
+        let bound = unsafe { input.bind(&self.device, Some(own), image) }?;
+        input.extent = map.edge;
+        if let Some(before) = input.bound.replace(bound) {
+            self.memory.retire_queue.retire(Retired::Image(before));
         }
-        self.pipelines.shadow.edge = map.edge;
+        Ok(())
+    }
+
+    /// Sets the environment map that passes with [`EnvironmentLight::Map`] sample.
+    ///
+    /// It applies from the next frame on. [`View::environment`](crate::View::environment) turns it
+    /// and says how bright it is; views without one have the sky, also in reflections.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for no levels, and [`Error::Vulkan`]. The previous map is then kept.
+    ///
+    /// # Safety
+    /// - Image view and sampler are of the crowd's device, as [`EnvironmentMap`] describes them, of
+    ///   an image with the usage `SAMPLED`. They live until the crowd is destroyed, or until
+    ///   another map was set and no frame begun before that is in flight.
+    /// - If a frame's draws sample it, it is in that layout, and what was written to it is visible
+    ///   to fragment shaders.
+    pub unsafe fn set_environment_map(&mut self, map: &EnvironmentMap) -> Result<()> {
+        let what = "EnvironmentMap::levels";
+        expect(what, map.levels > 0, "must be at least 1")?;
+        let own = match map.sampler {
+            Some(_) => None,
+            None => Some(environment_map::sampler(&self.device)?),
+        };
+        let image = vk::DescriptorImageInfo::default()
+            .sampler(map.sampler.unwrap_or_default())
+            .image_view(map.view)
+            .image_layout(map.layout);
+        let input = &mut self.pipelines.environment;
+        // SAFETY: the layout is the crowd's. View and sampler are alive, by this function's
+        // contract.
+        let bound = unsafe { input.bind(&self.device, own, image) }?;
+        input.extent = map.levels;
+        if let Some(before) = input.bound.replace(bound) {
+            self.memory.retire_queue.retire(Retired::Image(before));
+        }
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::crowd::{PassId, ViewId};
 use crate::error::{Error, Result, expect};
 use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
-use crate::pass::desc::PassKind;
+use crate::pass::desc::{EnvironmentLight, PassKind};
 use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use crate::pass::pipelines::Variant;
 use crate::pass::push::DrawPush;
@@ -21,9 +21,9 @@ impl Frame<'_> {
     ///
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
-    /// pipelines, descriptor set 0 (and 1 in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 24 bytes of push constants, index
-    /// buffer, viewport, scissor, cull mode and front face.
+    /// pipelines, descriptor set 0 (and others in passes with
+    /// [`shadow_map`](crate::PassDesc::shadow_map) or an environment map), the first 24 bytes of
+    /// push constants, index buffer, viewport, scissor, cull mode and front face.
     ///
     /// In a pass with a [view mask](crate::PassDesc::view_mask), it draws all eyes of the view, and
     /// opens no profiler scope.
@@ -33,11 +33,11 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// - [`Error::NotFound`] if the pass does not exist.
-    /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map
-    ///   and the crowd has none, if the view mask of the pass has bits for which the view has no
-    ///   eyes, if the view is a [late](ViewId::late) one before the reveal, or if depth of a
-    ///   perspective view does not run as [`PassDesc::reversed_z`](crate::PassDesc::reversed_z)
-    ///   says.
+    /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map or
+    ///   an environment map and the crowd has none, if the view mask of the pass has bits for which
+    ///   the view has no eyes, if the view is a [late](ViewId::late) one before the reveal, or if
+    ///   depth of a perspective view does not run as
+    ///   [`PassDesc::reversed_z`](crate::PassDesc::reversed_z) says.
     ///
     /// Nothing is recorded then.
     ///
@@ -70,6 +70,11 @@ impl Frame<'_> {
         let has_shadow = !pass.shadow_map || shadow.is_some();
         let why = "needs a shadow map, but set_shadow_map was not called";
         expect("pass", has_shadow, why)?;
+        let reflects = pass.target.environment == EnvironmentLight::Map;
+        let environment = crowd.pipelines.environment.set().filter(|_| reflects);
+        let has_map = !reflects || environment.is_some();
+        let why = "needs an environment map, but set_environment_map was not called";
+        expect("pass", has_map, why)?;
         let view_mask = pass.target.view_mask;
         let has_eyes = view_mask >> prepared.eyes == 0;
         let why = "has fewer eyes than the view mask of the pass has";
@@ -100,7 +105,7 @@ impl Frame<'_> {
                 0 => self.begin_scope(cmd, pass.target.kind.scope()),
                 _ => None,
             };
-            recorder.begin(shadow);
+            recorder.begin([shadow, environment]);
             recorder.solid();
             if pass.target.kind == PassKind::Color && recorder.is_last() {
                 recorder.blended();
@@ -186,20 +191,20 @@ struct Bound {
 impl Recorder<'_> {
     /// Binds what all draws of the call use.
     ///
-    /// `shadow` is the set that the pass uses in addition to set 0, if any.
+    /// `sets` are those that the pass uses in addition to set 0.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn begin(&self, shadow: Option<vk::DescriptorSet>) {
+    unsafe fn begin(&self, sets: [Option<vk::DescriptorSet>; 2]) {
         let raw = &self.frame.crowd.device.raw;
         // SAFETY: `cmd` is recording inside a rendering, by this function's contract; the sets are
         // the crowd's and alive.
         unsafe {
             raw.cmd_set_viewport(self.cmd, 0, &[self.prepared.viewport]);
             raw.cmd_set_scissor(self.cmd, 0, &[self.prepared.scissor]);
-            if let Some(set) = shadow {
+            for (number, set) in (1..).zip(sets.into_iter().flatten()) {
                 let (point, layout) = (vk::PipelineBindPoint::GRAPHICS, self.pass.layout.handle);
-                raw.cmd_bind_descriptor_sets(self.cmd, point, layout, 1, &[set], &[]);
+                raw.cmd_bind_descriptor_sets(self.cmd, point, layout, number, &[set], &[]);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::crowd::frame::{Frame, Views};
 use crate::crowd::view::View;
+use crate::crowd::view_record::ViewInput;
 use crate::crowd::visibility::gpu::CullStep;
 use crate::crowd::{Crowd, Depth};
 use crate::error::{Error, Result};
@@ -184,10 +185,14 @@ impl Crowd {
         span!("write");
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let mut out = unsafe { self.memory.buffers.writer(frame_index) };
-        let (shadow_edge, shows_motion) =
-            (self.pipelines.shadow.edge, self.pipelines.shows_motion());
+        let input = ViewInput {
+            shadow_edge: self.pipelines.shadow.extent,
+            map_levels: self.pipelines.environment.extent,
+            shows_motion: self.pipelines.shows_motion(),
+            shows_environment: self.pipelines.shows_environment(),
+        };
         scene.write_poses(animators, &mut frame.counters, &mut out)?;
-        frame.write_views(views, (shadow_edge, shows_motion), &mut out)?;
+        frame.write_views(views, input, &mut out)?;
         let blended = self.desc.capacity.blended;
         scene.write_lists(views, &mut frame.sorted, blended, &mut out)?;
         frame.counters.stats.changes = scene.write_changes(animators, &mut out)?;

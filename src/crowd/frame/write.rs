@@ -7,7 +7,7 @@ use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
 use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
-use crate::crowd::view_record::Prepared;
+use crate::crowd::view_record::{Prepared, ViewInput};
 use crate::crowd::visibility::sorted::Sorted;
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuEye};
@@ -17,7 +17,7 @@ impl FrameState {
     pub(super) fn write_views(
         &mut self,
         views: &[View],
-        (shadow_edge, shows_motion): (u32, bool),
+        input: ViewInput,
         out: &mut FrameWriter<'_>,
     ) -> Result<()> {
         self.views.clear();
@@ -26,10 +26,10 @@ impl FrameState {
         for (start, view) in (0..).step_by(stride as usize).zip(views) {
             self.views.push(Prepared::new(view));
             let past = self.histories.past(view.history, &out.buffers.history);
-            let record = view.record(&past, palettes, shadow_edge);
+            let record = view.record(&past, palettes, input);
             let of_rays = view.culling == Culling::Rays;
-            let moves = view.history.is_some() || shows_motion || of_rays;
-            for (at, bytes) in record.written(moves) {
+            let moves = view.history.is_some() || input.shows_motion || of_rays;
+            for (at, bytes) in record.written(moves, input.shows_environment) {
                 let mut to = out.write(Part::Views, start + at, bytes.len())?;
                 to.copy_from(bytes)?;
             }

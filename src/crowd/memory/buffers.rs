@@ -125,10 +125,11 @@ impl FrameBuffers {
         let read_back = read_back.transpose()?;
         let mut copies = Vec::new();
         if let Some(work) = &work {
-            // Besides, the morph weights of each instance that has some, and two lists.
+            // Besides, the morph weights of each instance that has some, with those that the caller
+            // set, and two lists.
             let weighted = desc.capacity.morph_weights.min(desc.capacity.instances);
             let patches = work.layout.most_patches();
-            reserve_all(&mut copies, patches + weighted as usize + 2);
+            reserve_all(&mut copies, patches + 2 * weighted as usize + 2);
         }
         let plays = animates.then(|| {
             let records = u64::from(play_capacity(desc.capacity.instances));
@@ -397,6 +398,19 @@ impl FrameWriter<'_> {
         let words = active.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
         out.fill_from(core::iter::once(count).chain(words))?;
         self.copy_to_work(Part::Morphs, at, (1 + 2 * u64::from(count)) * 4);
+        Ok(())
+    }
+
+    /// Writes the words of morph weights that the caller set for an instance, and copies them to
+    /// the work buffer.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] past the end of the section.
+    pub(crate) fn write_own_weights(&mut self, first_word: u32, words: &[u32]) -> Result<()> {
+        let at = u64::from(first_word) * 4;
+        let mut out = self.write_unnoted(Part::OwnWeights, at, words.len())?;
+        out.copy_from(words)?;
+        self.copy_to_work(Part::OwnWeights, at, words.len() as u64 * 4);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The buffers before growth, which the next frame copies on the GPU.
 
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::sections::Part;
+use crate::crowd::memory::sections::{Part, Sections};
 use crate::crowd::memory::work::{GrownCounts, TableLayout, WorkBuffer};
 use crate::gpu::{Buffer, Device, Gpu, destroy_fields};
 use ash::vk;
@@ -13,8 +13,8 @@ pub(crate) struct PendingGrowth {
     layout: TableLayout,
     work: Option<WorkBuffer>,
     plays: Option<Buffer>,
-    /// Bytes of lists in the work buffer, which come before everything else.
-    morphs: u64,
+    /// The places of lists in the work buffer.
+    sections: Sections,
     counts: GrownCounts,
 }
 
@@ -28,7 +28,7 @@ impl PendingGrowth {
             layout: replaced.table_layout,
             work: replaced.work.take(),
             plays: replaced.plays.take(),
-            morphs: replaced.sections[Part::Morphs].bytes,
+            sections: replaced.sections,
             counts,
         }
     }
@@ -39,7 +39,7 @@ impl PendingGrowth {
     /// `cmd` is recording, outside a render pass; the buffers are alive, and the new ones are not
     /// smaller.
     pub(crate) unsafe fn record(&self, device: &Device, cmd: vk::CommandBuffer, to: &FrameBuffers) {
-        let counts = &self.counts;
+        let (counts, sections) = (&self.counts, to.sections);
         let copy = |from: vk::Buffer, to: vk::Buffer, region: vk::BufferCopy| {
             if region.size > 0 {
                 // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
@@ -59,9 +59,17 @@ impl PendingGrowth {
             for region in from.kept(to, counts.chunks) {
                 copy(handles.0, handles.1, region);
             }
-            // Morph weights come first in both.
-            let size = self.morphs;
-            copy(handles.0, handles.1, vk::BufferCopy::default().size(size));
+            for part in [Part::Morphs, Part::OwnWeights] {
+                let [src_offset, dst_offset] = [&self.sections, &sections]
+                    .map(|sections| u64::from(sections.first_in_lists(part)) * 4);
+                let size = self.sections[part].bytes;
+                let region = vk::BufferCopy {
+                    src_offset,
+                    dst_offset,
+                    size,
+                };
+                copy(handles.0, handles.1, region);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::gpu::sets::Sets;
 use crate::gpu::structures::Structures;
 use crate::gpu::{AnimationTables, Destroy, Gpu, SkinnedMesh, Upload, destroy_fields};
 use crate::pass::draw::DrawPass;
-use crate::pass::shadow_map::BoundShadow;
+use crate::pass::image_input::BoundImage;
 
 /// An object that new frames cannot reach any more.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) enum Retired {
     Tables(AnimationTables),
     SharedPoses(SharedPoses),
     Pass(Box<DrawPass>),
-    Shadow(BoundShadow),
+    Image(BoundImage),
     History(HistoryBuffer),
     Growth(Box<PendingGrowth>),
     Rays(Box<RayBuffers>),
@@ -44,7 +44,7 @@ impl Destroy for Retired {
                 Self::Tables(tables) => Destroy::destroy(tables, gpu),
                 Self::SharedPoses(poses) => poses.destroy(gpu),
                 Self::Pass(pass) => pass.destroy(gpu.device),
-                Self::Shadow(bound) => bound.destroy(gpu.device),
+                Self::Image(bound) => bound.destroy(gpu.device),
                 Self::History(buffer) => buffer.destroy(gpu),
                 Self::Growth(grown) => grown.destroy(gpu),
                 Self::Rays(buffers) => buffers.destroy(gpu),

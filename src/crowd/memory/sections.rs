@@ -28,6 +28,8 @@ pub(crate) enum Part {
     Views,
     /// Active morph weights.
     Morphs,
+    /// Morph weights that the caller set, in the same ranges, if the GPU poses instances.
+    OwnWeights,
     /// The visible instances. Before the lists stands a word of 0.
     Visible,
     /// The instances that the skin stage deforms.
@@ -49,11 +51,11 @@ pub(crate) enum Part {
     Deformed,
 }
 
-const PARTS: usize = 12;
+const PARTS: usize = 13;
 
 /// The number of sections that shaders read, which are the first. The others are copied from where
 /// the CPU wrote them.
-pub(crate) const READ_PARTS: usize = 9;
+pub(crate) const READ_PARTS: usize = 10;
 
 /// The sections of one frame's part of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,6 +110,7 @@ impl Sections {
         let mut parts = [
             view_stride * views,
             u64::from(capacity.morph_words()) * 4,
+            animates * u64::from(capacity.morph_words()) * 4,
             // One list for each view, in case all differ.
             (1 + instances * views + u64::from(capacity.blended)) * 4,
             instances * 4,

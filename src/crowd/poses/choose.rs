@@ -25,9 +25,6 @@ pub(super) fn posed_by(
         Err(why) => *why,
         Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
         Ok(_) if !loaded.skins_on_gpu(state.skin) => CpuReason::SkinningStage,
-        Ok(_) if state.has_morphs() && animator.shares_weights(state.actor) => {
-            CpuReason::MorphWeights
-        }
         Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
     };
     Ok(PosedBy::Cpu(why))

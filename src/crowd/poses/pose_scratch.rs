@@ -34,6 +34,8 @@ pub(crate) struct PoseScratch {
     pub(crate) rested: Vec<u32>,
     /// The morph weights of an instance, while they are written.
     pub(crate) weights: Vec<f32>,
+    /// The words of those that the caller set.
+    pub(crate) own: Vec<u32>,
     /// The instances that the skin stage deforms, in ranges of the list.
     pub(crate) batches: Vec<SkinBatch>,
     /// The rows of the ring that this frame writes, in ranges.

@@ -3,6 +3,7 @@
 use crate::crowd::Crowd;
 use crate::crowd::frame::Frame;
 use crate::crowd::memory::buffers::DEFORMS;
+use crate::crowd::memory::sections::Part;
 use crate::gpu::constants::{CHUNK, JOB_WORDS, POSE_WORDS};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
 use ash::vk;
@@ -79,6 +80,7 @@ impl Frame<'_> {
                 let layout = &work.layout;
                 let job = u64::from(slot.first_chunk()) * CHUNK as u64 * u64::from(JOB_WORDS);
                 let jobs = (u64::from(layout.push.jobs_at) + job) * 4;
+                let own_weights = buffers.sections.first_in_lists(Part::OwnWeights);
                 let command = u64::from(layout.push.poses_at + slot.number * POSE_WORDS) * 4;
                 let dispatch = AnimateDispatch {
                     tables,
@@ -87,6 +89,7 @@ impl Frame<'_> {
                     palettes: buffers.palettes.address(self.frame_index),
                     // The lists are at its start, and begin with the morph weights.
                     morphs: work.buffer.address,
+                    own_weights: work.buffer.address + u64::from(own_weights) * 4,
                     count: AnimateJobs::Indirect {
                         count: work.buffer.address + command + 12,
                         buffer: work.buffer.handle,

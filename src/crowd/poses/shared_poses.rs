@@ -230,6 +230,7 @@ impl SharedPoses {
                 jobs: 0,
                 palettes: self.address() + u64::from(clip.first_row) * ROW_BYTES,
                 morphs: 0,
+                own_weights: 0,
                 count: AnimateJobs::Steps {
                     clip: number,
                     steps: clip.steps.map_or(0, |steps| steps.count),

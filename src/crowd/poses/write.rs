@@ -230,8 +230,8 @@ impl Scene {
         }
     }
 
-    /// Writes the play records that changed, and the morph weights of their instances, which no
-    /// clip drives.
+    /// Writes the play records that changed, and the morph weights of their instances: the present
+    /// ones, which stay if no clip drives any, and for the stage animate those that the caller set.
     pub(crate) fn write_plays(
         &mut self,
         animators: &Animators,
@@ -240,13 +240,18 @@ impl Scene {
         let Some(poses) = &self.poses.gpu else {
             return Ok(());
         };
-        let weights = &mut self.poses.scratch.weights;
+        let PoseScratch { weights, own, .. } = &mut self.poses.scratch;
         for index in &poses.weighted {
             let instance = &self.instances[*index];
-            let rig = &self.characters[instance.character].rig;
-            weights.resize(rig.morph_weights().len(), 0.0);
-            animators[instance.character].write_weights(instance.actor.index, weights);
-            out.write_weights(instance.record.morphs, weights)?;
+            let (animator, to) = (&animators[instance.character], instance.record.morphs);
+            weights.resize(animator.weight_count(), 0.0);
+            animator.write_weights(instance.actor.index, weights);
+            out.write_weights(to, weights)?;
+            if animator.drives_weights(instance.actor) {
+                own.clear();
+                animator.push_own_weights(instance.actor, weights, own);
+                out.write_own_weights(to, own)?;
+            }
         }
         let plays = &poses.upload;
         out.write(Part::Plays, 0, plays.len())?.copy_from(plays)?;

@@ -63,9 +63,6 @@ pub enum CpuReason {
     /// Or the GPU deforms them, and the character has more than 65,535 instances, or primitives of
     /// more than eight kinds.
     SkinningStage,
-    /// It plays a clip that drives morph weights, and the caller overrides some, or has set
-    /// expressions.
-    MorphWeights,
     /// The crowd has no more memory for records of what instances play, or this frame has none
     /// for their upload. Then it ends with the frame. An instance that the GPU posed until now goes
     /// on with what it played before.
@@ -124,7 +121,6 @@ impl core::fmt::Display for CpuReason {
             Self::Rest => "the rest pose",
             Self::Blended => "blended materials",
             Self::SkinningStage => "vertices that are deformed on the CPU",
-            Self::MorphWeights => "morph weights of a clip and of the caller",
             Self::Memory => "no memory for play records",
             Self::Joints => "the skeleton has more than 300 joints",
             Self::InverseKinematics => "inverse kinematics",

@@ -5,6 +5,7 @@ use super::{CpuReason, GpuPlay, GpuTime, MAX_PLAYS, PosedBy};
 use crate::animator::{ActorId, Animator, Clock, PlayRecord, Played};
 use crate::clip::Clip;
 use crate::error::Result;
+use crate::gpu::constants::REPLACES;
 use crate::motion::{Ease, LoopMode};
 use bytemuck::Zeroable;
 
@@ -66,6 +67,36 @@ impl Animator {
                 Ok(PosedBy::Cpu(reason))
             }
         }
+    }
+
+    /// Appends the morph weights and expressions that the caller set for an actor, as shaders
+    /// combine them with those of clips.
+    ///
+    /// These are for [`AnimateDispatch::own_weights`](crate::gpu::AnimateDispatch::own_weights):
+    /// their number, and two words for each, of at most as many as the character has morph weights.
+    /// They stay valid until the caller sets others. Expressions are summed up first, so a weight
+    /// may differ from [`Actor::morph_weights`](crate::animator::Actor::morph_weights) by a
+    /// rounding.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
+    /// actor that is not alive.
+    pub fn gpu_weights(&self, actor: ActorId, out: &mut Vec<u32>) -> Result<()> {
+        self.played(actor)?;
+        self.push_own_weights(actor, &mut vec![0.0; self.weight_count()], out);
+        Ok(())
+    }
+
+    /// [`Self::gpu_weights`] of a living actor. `added` has a number for each morph weight of the
+    /// character.
+    pub(crate) fn push_own_weights(&self, actor: ActorId, added: &mut [f32], out: &mut Vec<u32>) {
+        let start = out.len();
+        out.push(0);
+        for (index, value, replaces) in self.own_weights(actor, added) {
+            let flag = if replaces { REPLACES } else { 0 };
+            out.extend([index | flag, value.to_bits()]);
+        }
+        out[start] = (out.len() - start) as u32 / 2;
     }
 }
 

@@ -5,9 +5,11 @@ use crate::glam::{Mat4, Quat, Vec3};
 use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::support;
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{ClipOptions, Interpolation};
 use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys, RawPrimitive};
+use throng::mesh::{Expression, ExpressionOverride};
 use throng::palette::SkinningMethod;
 
 const JOINTS: usize = 5;
@@ -171,6 +173,15 @@ fn all_kinds_of_curves() {
                 };
                 character(seed, &options)
             });
+            // One that shares a weight with another, and one that takes from it.
+            let expressions = vec![
+                Expression::new("aa", vec![(Id::new(0), 0.7), (Id::new(2), -0.4)]),
+                Expression {
+                    mouth: ExpressionOverride::Blend,
+                    ..Expression::new("happy", vec![(Id::new(2), 0.3)])
+                },
+            ];
+            let made = made.with_expressions(expressions).unwrap();
             let kept = made.clips().iter().map(|clip| clip.report().kept_tracks);
             assert!(kept.sum::<usize>() >= CLIPS);
             let name = format!("curves {seed}");

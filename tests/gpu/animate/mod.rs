@@ -187,6 +187,18 @@ fn busy(character: &Character, start_s: f64, rng: &mut Rng) -> (Animator, Vec<Ac
                 2 => actor.stop(1, rng.range(0.0, 1.0)).unwrap(),
                 _ => {}
             }
+            if !character.morph_weights().is_empty() && rng.chance(2) {
+                let index = rng.below(character.morph_weights().len());
+                let value = rng.chance(2).then(|| rng.range(-1.0, 1.0));
+                actor
+                    .set_morph_weight(Id::new(index as u16), value)
+                    .unwrap();
+            }
+            if !character.expressions().is_empty() && rng.chance(2) {
+                let index = rng.below(character.expressions().len());
+                let weight = rng.range(0.0, 1.0);
+                actor.set_expression(Id::new(index as u16), weight).unwrap();
+            }
         }
     }
     (animator, actors)

@@ -23,6 +23,8 @@ pub(super) struct Taken {
     pub(super) plays: Vec<GpuPlay>,
     /// First and number, by actor.
     ranges: Vec<(u32, u32)>,
+    /// The words of morph weights that the caller set, by actor.
+    weights: Vec<Vec<u32>>,
     /// The actors that only the CPU can pose.
     pub(super) refused: Vec<(ActorId, CpuReason)>,
 }
@@ -33,6 +35,7 @@ impl Taken {
             actors: Vec::new(),
             plays: Vec::new(),
             ranges: Vec::new(),
+            weights: Vec::new(),
             refused: Vec::new(),
         };
         for actor in actors {
@@ -45,6 +48,9 @@ impl Taken {
                     taken.actors.push(*actor);
                     let count = taken.plays.len() as u32 - first;
                     taken.ranges.push((first, count));
+                    let mut words = Vec::new();
+                    animator.gpu_weights(*actor, &mut words).unwrap();
+                    taken.weights.push(words);
                 }
                 PosedBy::Cpu(reason) => taken.refused.push((*actor, reason)),
             }
@@ -160,6 +166,11 @@ impl Runner {
         let words = 1 + 2 * self.weights;
         let (mut morphs, morphs_at) = Self::buffer(setup, (count * words * 4) as u64);
         let unwritten = vec![UNWRITTEN; count * words];
+        let (mut own, own_weights) = Self::buffer(setup, (count * words * 4) as u64);
+        let mut set = vec![UNWRITTEN; count * words];
+        for (set, of) in set.chunks_exact_mut(words).zip(&taken.weights) {
+            set[..of.len()].copy_from_slice(of);
+        }
         let job = |(number, (first, plays)): (usize, &(u32, u32))| AnimateJob {
             first_play: *first,
             plays: *plays,
@@ -168,11 +179,12 @@ impl Runner {
         };
         let list: Vec<AnimateJob> = taken.ranges.iter().enumerate().map(job).collect();
         let command = [count as u32 + 3, 1, 1, count as u32];
-        let parts: [(&mut Buffer, &[u8]); 4] = [
+        let parts: [(&mut Buffer, &[u8]); 5] = [
             (&mut plays, bytemuck::cast_slice(&taken.plays)),
             (&mut jobs, bytemuck::cast_slice(&list)),
             (&mut args, bytemuck::cast_slice(&command)),
             (&mut morphs, bytemuck::cast_slice(&unwritten)),
+            (&mut own, bytemuck::cast_slice(&set)),
         ];
         for (buffer, bytes) in parts {
             buffer.write(0, bytes).unwrap();
@@ -183,6 +195,7 @@ impl Runner {
             jobs: jobs_at,
             palettes: palettes_at,
             morphs: morphs_at,
+            own_weights,
             count: if indirect {
                 AnimateJobs::Indirect {
                     count: args_at + 12,

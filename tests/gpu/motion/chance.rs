@@ -94,8 +94,9 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
         6 if some => world.play(actor, clip(rng)),
         7 if some => {
             let weights = [rng.range(-0.5, 1.0), rng.range(0.0, 1.0)];
-            let choices = [None, Some([0.0; 2]), Some(weights)];
-            world.morph(actor, choices[rng.below(3)]);
+            let choices = [None, Some(0.0), Some(weights[0]), Some(weights[1])];
+            let set = [0, 1].map(|_| choices[rng.below(4)]);
+            world.morph(actor, set);
         }
         8 if rng.chance(2) => {
             let now = world.crowd.capacity();
@@ -133,6 +134,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
     }
     println!("{all:?}");
     assert!(all.pixels > 20_000 && all.moving > 5_000 && all.posed_on_gpu > 10);
+    assert!(all.combined > 0);
 }
 
 /// Counts of what was compared, in all frames.
@@ -141,6 +143,8 @@ struct Seen {
     pixels: usize,
     moving: usize,
     posed_on_gpu: u32,
+    /// Instances whose weights came from a clip and from the caller, on the GPU.
+    combined: usize,
     /// The largest error of motion, as a part of its bound.
     largest: f64,
 }
@@ -187,6 +191,7 @@ fn play(setup: &mut Setup, operations: &[Operation], stages: Stages, all: &mut S
                 all.moving += far.count();
             }
             all.posed_on_gpu += world.crowd.stats().posed_on_gpu;
+            all.combined += world.combined_on_gpu();
         }
     }
     world.destroy(setup);

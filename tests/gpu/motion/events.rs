@@ -7,7 +7,7 @@ use crate::support::frames::EXTENT;
 use crate::support::{SIDES, Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Culling, Eye, SkinningStage, View};
+use throng::{Capacity, Culling, Eye, SkinningStage, Stages, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -105,7 +105,7 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
                     let expect = if actor == moved { moves } else { stands };
                     expect(&seen[0], actor);
                 }
-                world.morph(moved, Some([0.5, 0.0]));
+                world.morph(moved, [0.5, 0.0].map(Some));
                 let seen = world.frame(setup, 0.3, &[camera()]);
                 for actor in 0..3 {
                     let expect = if actor == moved { moves } else { stands };
@@ -423,8 +423,8 @@ fn deformed_vertices_have_a_past_too() {
             (0..3).for_each(|actor| moves(&seen[0], actor));
             let seen = world.frame(setup, 0.3, &[camera()]);
             (0..3).for_each(|actor| stands(&seen[0], actor));
-            world.morph(0, Some([0.6, 0.0]));
-            world.morph(2, Some([0.6, 0.0]));
+            world.morph(0, [0.6, 0.0].map(Some));
+            world.morph(2, [0.6, 0.0].map(Some));
             let seen = world.frame(setup, 0.3, &[camera()]);
             moves(&seen[0], 0);
             stands(&seen[0], 1);
@@ -447,5 +447,62 @@ fn deformed_vertices_have_a_past_too() {
             let seen = world.frame(setup, 0.35, &[camera()]);
             (0..=new).for_each(|actor| stands(&seen[0], actor));
         });
+    });
+}
+
+/// Clips drive one morph weight, and the caller sets another: on the GPU, as on the other sides.
+/// The weights that it set stay through frames without changes, growth and a way back in time.
+#[test]
+fn weights_of_clips_and_of_the_caller_go_together() {
+    each(|setup| {
+        for stages in SIDES {
+            let characters = [
+                (dancer(3), SkinningMethod::Linear),
+                (face(3), SkinningMethod::QuatOffset),
+            ];
+            let mut world = World::with(setup, stages, HISTORIES, &characters);
+            for number in 0..3 {
+                world.spawn(number % 2, at(number as f32 * 1.1 - 1.1), SWAY);
+            }
+            let mut time_s = 0.05;
+            let mut combined = Vec::new();
+            for frame in 0..12 {
+                match frame {
+                    1 => world.morph(0, [None, Some(0.7)]),
+                    2 => world.morph(1, [Some(0.4), None]),
+                    4 => {
+                        let now = world.crowd.capacity();
+                        let more = Capacity {
+                            instances: now.instances + 40,
+                            morph_weights: now.morph_weights + 100,
+                            ..now
+                        };
+                        world.reserve(setup, &more);
+                    }
+                    5 => world.morph(0, [Some(-0.3), None]),
+                    6 => {
+                        world.skin(2, SkinningStage::Compute);
+                        world.morph(2, [None, Some(0.5)]);
+                        world.save();
+                    }
+                    7 => world.morph(0, [None; 2]),
+                    8 => world.pass_by(setup, time_s + 0.02, &[camera()]),
+                    10 => time_s = world.restore(0).unwrap(),
+                    _ => {}
+                }
+                time_s += 0.06;
+                let seen = world.frame(setup, time_s, &[camera()]);
+                for actor in 0..3 {
+                    check(&seen[0], actor);
+                }
+                combined.push(world.combined_on_gpu());
+            }
+            let expected = match stages == Stages::Gpu {
+                true => [0, 1, 2, 2, 2, 2, 3, 2, 2, 2, 3, 3],
+                false => [0; 12],
+            };
+            assert_eq!(combined, expected);
+            world.destroy(setup);
+        }
     });
 }

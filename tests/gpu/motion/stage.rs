@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, DMat4, DVec2, Mat4, Vec3};
+use throng::gpu::PosedBy;
 use throng::import::{RawCharacter, RawKeys};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
@@ -84,7 +85,7 @@ pub(crate) struct Actor {
     pub(super) character: usize,
     place: Affine3A,
     /// The weights that the caller set.
-    weights: Option<[f32; 2]>,
+    weights: [Option<f32>; 2],
     visible: bool,
     /// True if a frame was submitted while it was hidden.
     pub(super) missed: bool,
@@ -237,7 +238,7 @@ impl World {
             key: self.keys,
             character,
             place,
-            weights: None,
+            weights: [None; 2],
             visible: true,
             missed: false,
             attached: None,
@@ -322,14 +323,23 @@ impl World {
     }
 
     /// Sets morph weights, or leaves them to clips.
-    pub(crate) fn morph(&mut self, actor: usize, weights: Option<[f32; 2]>) {
+    pub(crate) fn morph(&mut self, actor: usize, weights: [Option<f32>; 2]) {
         let actor = &mut self.actors[actor];
         actor.weights = weights;
-        let weights = weights.map_or([None; 2], |weights| weights.map(Some));
         self.crowd
             .live_mut(actor.id)
             .set_morph_weights(&weights)
             .unwrap();
+    }
+
+    /// The number of actors that the GPU poses, with weights of a clip and of the caller.
+    pub(crate) fn combined_on_gpu(&self) -> usize {
+        let combines = |actor: &&Actor| {
+            let plays = !self.crowd.live(actor.id).records().is_empty();
+            let sets = actor.weights != [None; 2];
+            plays && sets && self.crowd.posed_by(actor.id) == Ok(PosedBy::Gpu)
+        };
+        self.actors.iter().filter(combines).count()
     }
 
     pub(crate) fn skin(&mut self, actor: usize, skin: SkinningStage) {
@@ -373,7 +383,9 @@ impl World {
                     weights[weight.index()] = value;
                 });
             }
-            let weights = actor.weights.unwrap_or(weights);
+            for (weight, set) in weights.iter_mut().zip(actor.weights) {
+                *weight = set.unwrap_or(*weight);
+            }
             let weights = &weights[..character.morph_weights().len()];
             let shape = shape((character, *method), clip, weights, &actor.place);
             (actor.key, shape)

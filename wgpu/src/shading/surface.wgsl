@@ -59,6 +59,8 @@ struct ThrongView {
     previous_clip_from_world: mat4x4f,
     history_origin: vec4f,
     shadow_from_world: array<mat4x4f, 4>,
+    environment_from_world: array<vec4f, 3>,
+    environment: array<vec4f, 9>,
     //multiview eyes: array<ThrongEye, 4>,
 }
 

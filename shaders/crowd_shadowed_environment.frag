@@ -1,0 +1,6 @@
+// The built-in shading, with a shadow map and an environment map.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define THRONG_SHADOWED
+#define THRONG_ENVIRONMENT
+#include "include/pbr.glsl"
