@@ -178,8 +178,9 @@ fn instances(
         let outwards = Affine3A::from_rotation_y(turn);
         let place = outwards * Affine3A::from_translation(vec3(0.0, 0.0, 2.0));
         let hue = |offset: f32| 0.6 + 0.4 * (turn + offset).cos();
+        let tint = [hue(0.0), hue(2.1), hue(4.2), 1.0];
         GpuInstance {
-            tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
+            colors: GpuInstance::pack_colors(tint, [1.0; 3], 0),
             palette: palettes.0 + u64::from(at * entries) * size_of::<Mat3x4>() as u64,
             user: at,
             ..GpuInstance::new(&place)

@@ -9,7 +9,7 @@ layout(local_size_x_id = 0) in;
 // The rows that each change writes: those of an instance, or of its actor and levels, too.
 layout(constant_id = 1) const uint rows = 8u;
 
-// A changed instance, in 16-byte rows: 3 of its matrix, tint, palette with morph weights and
+// A changed instance, in 16-byte rows: 3 of its matrix, colours, palette with morph weights and
 // deformed vertices, and one with the engine's own word and the stamp.
 const uint CHANGE_ROWS = 6u;
 

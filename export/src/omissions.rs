@@ -22,6 +22,9 @@ pub enum Omission {
     /// Materials whose vertex alpha is a tint mask. In glTF it is opacity.
     #[error("tint masks of materials left out")]
     TintByAlpha,
+    /// Material variants. Primitives have the materials of the file.
+    #[error("material variants left out")]
+    Variants,
     /// Vertex colours outside 0 to 1, which were clamped.
     #[error("vertex colours clamped to 0 to 1")]
     ColorsClamped,
@@ -79,5 +82,6 @@ impl Omissions {
         self.add(Omission::Expressions, character.expressions().len());
         let tinted = character.materials().iter().filter(|of| of.tint_by_alpha);
         self.add(Omission::TintByAlpha, tinted.count());
+        self.add(Omission::Variants, character.variants().len());
     }
 }

@@ -49,7 +49,7 @@ struct ThrongInstance {
     uint user;      // the engine's own
     vec3 normal_z;
     uint stamp;     // changes if motion vectors must ignore the last frame
-    vec4 tint;      // linear, multiplies the base colour
+    uvec4 colors;   // see throng_tint, throng_second_tint and throng_material_variant
     uvec2 palette;  // a device address, low word first; or, if y is THRONG_NONE, x is an offset in
                     // bytes in this frame's part of the ring
     uint morphs;    // first word of its active morph weights, or THRONG_NONE
@@ -203,6 +203,23 @@ layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
 // Binding 5, textures, is in throng_surface.glsl.
 
 #ifndef THRONG_NO_INSTANCES
+// The first colour of an instance: linear RGBA that multiplies the base colour.
+vec4 throng_tint(const uint instance) {
+    uvec2 words = throng_instances[instance].colors.xy;
+    return vec4(unpackHalf2x16(words.x), unpackHalf2x16(words.y));
+}
+
+// The second colour of an instance: linear RGB.
+vec3 throng_second_tint(const uint instance) {
+    uvec2 words = throng_instances[instance].colors.zw;
+    return vec3(unpackHalf2x16(words.x), unpackHalf2x16(words.y).x);
+}
+
+// The material variant of an instance, or 0 for the materials of the file.
+uint throng_material_variant(const uint instance) {
+    return throng_instances[instance].colors.w >> 16;
+}
+
 // The instance of a draw. `list` says where the draw's list starts: it comes with the draw
 // (DrawBindings::list, IndirectDraw::list). `number` is gl_InstanceIndex.
 uint throng_instance(const uint list, const int number) {

@@ -90,7 +90,7 @@ vec4 throng_color(const uint primitive, const uint vertex) {
 // The linear base colour of a vertex, without texture: material x vertex colour x tint.
 vec4 throng_base(const uint instance, const uint primitive, const uint vertex) {
     vec4 color = throng_primitives[primitive].base_color;
-    vec4 tint = throng_instances[instance].tint;
+    vec4 tint = throng_tint(instance);
     if (throng_has(primitive, THRONG_HAS_COLORS)) {
         vec4 own = throng_color(primitive, vertex);
         if (throng_has(primitive, THRONG_TINT_BY_ALPHA)) {

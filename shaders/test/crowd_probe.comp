@@ -56,7 +56,9 @@ void main() {
     put_row(vec4(instance.normal_x, instance.side));
     put_row(vec4(instance.normal_y, uintBitsToFloat(instance.user)));
     put_row(vec4(instance.normal_z, uintBitsToFloat(instance.stamp)));
-    put_row(instance.tint);
+    for (int i = 0; i < 4; ++i) {
+        put(instance.colors[i]);
+    }
     put(instance.palette.x);
     put(instance.palette.y);
     put(instance.morphs);

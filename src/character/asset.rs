@@ -5,7 +5,10 @@ use super::flips::{ScaleRanges, mark_flips};
 use crate::clip::{Clip, ClipOptions, ClipReach, CurveClip};
 use crate::error::Result;
 use crate::id::{Id, find};
-use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
+use crate::mesh::{
+    Aabb, Image, Material, MaterialVariant, Model, MorphWeight, PaletteJoint, PartId, Primitive,
+    VariantId,
+};
 use crate::skeleton::{Joint, Skeleton};
 use crate::spring::SpringRig;
 use std::ops::Range;
@@ -301,6 +304,27 @@ impl Character {
     #[must_use]
     pub fn palette_range(&self, primitive: &Primitive) -> Range<usize> {
         self.model.palette_range(primitive)
+    }
+
+    /// The material variants, in the order of their ids.
+    ///
+    /// They come from `KHR_materials_variants` of a glTF file, or from
+    /// [`RawCharacter::variants`](crate::import::RawCharacter::variants).
+    #[must_use]
+    pub fn variants(&self) -> &[MaterialVariant] {
+        &self.model.variants
+    }
+
+    /// Finds the first material variant with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
+    pub fn variant(&self, name: &str) -> Result<VariantId> {
+        find("material variant", self.variant_names(), name)
+    }
+
+    pub(crate) fn variant_names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        self.model.variants.iter().map(|variant| &*variant.name)
     }
 
     /// The parts that instances can hide individually, in the order of their ids.

@@ -44,11 +44,13 @@
 //! | `expressions` | expressions with their morph weights |
 //! | `springs` | colliders and chains of spring bones |
 //! | `humanoid` | the joints that are parts of a humanoid, and whether it is from a VRM file |
+//! | `variants` | names of material variants, and the materials of primitives in them |
 //!
 //! Later versions of the crate may add sections. A reader skips an unknown section, unless it is
 //! required: then it refuses the file, and the error names the section. It also refuses a known
-//! section of another version, a missing one, and one that exists twice. Nothing is converted:
-//! import the original file again and save the result.
+//! section of another version, one that exists twice, and a missing one. Only a character with
+//! variants has their section. Nothing is converted: import the original file again and save the
+//! result.
 //!
 //! The version of `mesh` is 4, those of `clips` and `animations` are 3, those of `images`, `curves`
 //! and `humanoid` are 2, and those of all other sections are 1. An image is its name, its width and

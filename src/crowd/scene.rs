@@ -73,6 +73,7 @@ impl Scene {
         loaded.flipped += usize::from(state.flipped);
         let index = index.unwrap_or_else(|| self.instances.take_index());
         let id = self.instances.add(index, state);
+        self.instances.set_colors(index, new.colors);
         loaded.add_member(id.index);
         loaded.set_instance_of(new.actor, id.index);
         self.characters.make_room(character);

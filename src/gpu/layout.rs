@@ -5,6 +5,7 @@
 //! in the compiled SPIR-V.
 
 use crate::glam::{Affine3A, vec3};
+use crate::gpu::half;
 use crate::mesh::Material;
 use crate::palette::Mat3x4;
 use bytemuck::{Pod, Zeroable};
@@ -46,8 +47,8 @@ pub struct GpuInstance {
     ///
     /// That is so for another instance and after a teleport.
     pub stamp: u32,
-    /// Linear RGBA that multiplies the base colour.
-    pub tint: [f32; 4],
+    /// The colours and the material variant, as [`Self::pack_colors`] makes them.
+    pub colors: [u32; 4],
     /// The palette: a device address, or [`Self::in_ring`] of an offset.
     ///
     /// It is a multiple of 16. At an address, the whole palette of the character lies in a buffer
@@ -66,13 +67,13 @@ impl GpuInstance {
     /// An offset that refers to nothing.
     pub const NONE: u32 = u32::MAX;
 
-    /// An instance with this transform, a white tint, and no palette.
+    /// An instance with this transform, white tints, and no palette.
     ///
-    /// It has no morph weights and no deformed vertices.
+    /// It has the materials of the file, no morph weights and no deformed vertices.
     #[must_use]
     pub fn new(world_from_model: &Affine3A) -> Self {
         let mut record = Self {
-            tint: [1.0; 4],
+            colors: Self::pack_colors([1.0; 4], [1.0; 3], 0),
             morphs: Self::NONE,
             skinned: Self::NONE,
             ..Zeroable::zeroed()
@@ -98,6 +99,45 @@ impl GpuInstance {
         self.normal_z = (ab * self.side + vec3(0.0, 0.0, 1e-18)).to_array();
     }
 
+    /// [`Self::colors`] of two colours and a material variant.
+    ///
+    /// `tint` is linear RGBA that multiplies the base colour. `second_tint` is linear RGB for
+    /// shaders: `throng_second_tint`. Variant 0 stands for the materials of the file.
+    ///
+    /// Colours are stored in half precision, rounded to nearest even. What is not between 0 and
+    /// 65,504 is clamped, and NaN becomes 0.
+    #[must_use]
+    pub fn pack_colors(tint: [f32; 4], second_tint: [f32; 3], variant: u16) -> [u32; 4] {
+        let pair = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
+        let ([r, g, b, a], [x, y, z]) = (tint.map(half::pack), second_tint.map(half::pack));
+        [pair(r, g), pair(b, a), pair(x, y), pair(z, variant)]
+    }
+
+    /// The first colour: linear RGBA.
+    #[must_use]
+    pub fn tint(&self) -> [f32; 4] {
+        let [[r, g], [b, a], ..] = self.halves();
+        [r, g, b, a].map(half::unpack)
+    }
+
+    /// The second colour: linear RGB.
+    #[must_use]
+    pub fn second_tint(&self) -> [f32; 3] {
+        let [.., [r, g], [b, _]] = self.halves();
+        [r, g, b].map(half::unpack)
+    }
+
+    /// The material variant. 0 stands for the materials of the file.
+    #[must_use]
+    pub fn variant(&self) -> u16 {
+        let [.., [_, variant]] = self.halves();
+        variant
+    }
+
+    fn halves(&self) -> [[u16; 2]; 4] {
+        self.colors.map(|word| [word as u16, (word >> 16) as u16])
+    }
+
     /// [`Self::palette`] for a palette in the ring, at an offset in bytes in the frame's part.
     #[must_use]
     pub const fn in_ring(offset: u32) -> u64 {
@@ -110,7 +150,7 @@ impl GpuInstance {
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuChange {
     pub(crate) world_from_model: Mat3x4,
-    pub(crate) tint: [f32; 4],
+    pub(crate) colors: [u32; 4],
     pub(crate) palette: u64,
     pub(crate) morphs: u32,
     pub(crate) skinned: u32,
@@ -124,7 +164,7 @@ impl GpuChange {
     /// The instance that the scatter pass makes.
     pub(crate) fn instance(&self) -> GpuInstance {
         GpuInstance {
-            tint: self.tint,
+            colors: self.colors,
             palette: self.palette,
             morphs: self.morphs,
             skinned: self.skinned,
@@ -620,12 +660,12 @@ const _: () = {
     assert!(offset_of!(GpuInstance, side) == 60);
     assert!(offset_of!(GpuInstance, user) == 76);
     assert!(offset_of!(GpuInstance, stamp) == 92);
-    assert!(offset_of!(GpuInstance, tint) == 96);
+    assert!(offset_of!(GpuInstance, colors) == 96);
     assert!(offset_of!(GpuInstance, palette) == 112);
     assert!(offset_of!(GpuInstance, morphs) == 120);
     assert!(offset_of!(GpuInstance, skinned) == 124);
     assert!(size_of::<GpuChange>() == 96);
-    assert!(offset_of!(GpuChange, tint) == 48);
+    assert!(offset_of!(GpuChange, colors) == 48);
     assert!(offset_of!(GpuChange, palette) == 64);
     assert!(offset_of!(GpuChange, skinned) == 76);
     assert!(offset_of!(GpuChange, user) == 80);

@@ -173,6 +173,7 @@ mod encode;
 mod feature_chain;
 mod features;
 mod guard;
+pub(crate) mod half;
 pub(crate) mod layout;
 mod material;
 mod memory;

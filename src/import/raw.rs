@@ -29,6 +29,42 @@ pub struct RawCharacter {
     ///
     /// If a format has another default material, its reader assigns that to such primitives.
     pub materials: Vec<Material>,
+    /// The names of material variants, at most 65,535.
+    ///
+    /// [`RawPrimitive::variants`] has their materials.
+    ///
+    /// ```
+    /// use throng::glam::Vec3;
+    /// use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+    /// use throng::mesh::Material;
+    /// use throng::skeleton::Transform;
+    ///
+    /// let node = RawNode {
+    ///     name: "shirt".into(),
+    ///     parent: None,
+    ///     transform: Transform::IDENTITY,
+    ///     matrix: None,
+    /// };
+    /// let red = Material { base_color: [1.0, 0.0, 0.0, 1.0], ..Material::default() };
+    /// let raw = RawCharacter {
+    ///     nodes: vec![node],
+    ///     materials: vec![Material::default(), red],
+    ///     variants: vec!["red".into()],
+    ///     primitives: vec![RawPrimitive {
+    ///         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+    ///         indices: vec![0, 1, 2],
+    ///         material: Some(0),
+    ///         variants: vec![(0, 1)],
+    ///         ..RawPrimitive::default()
+    ///     }],
+    ///     ..RawCharacter::default()
+    /// };
+    /// let built = raw.build(&ImportOptions::default())?;
+    /// let red = built.variant("red")?;
+    /// assert_eq!(built.primitives()[0].material_in(Some(red)), 1);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    pub variants: Vec<Box<str>>,
     /// Decoded images.
     pub images: Vec<Image>,
     /// Animations.
@@ -175,6 +211,9 @@ pub struct RawPrimitive {
     pub skin: Option<usize>,
     /// Index into the materials.
     pub material: Option<usize>,
+    /// Other materials: pairs of a variant, which is an index into [`RawCharacter::variants`], and
+    /// an index into the materials. No variant is listed twice.
+    pub variants: Vec<(usize, usize)>,
     /// Mesh space, metres.
     pub positions: Vec<Vec3>,
     /// One per vertex, or empty.

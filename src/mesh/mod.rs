@@ -10,6 +10,7 @@ mod palette_joint;
 mod parts;
 mod primitive;
 mod reach;
+mod variants;
 mod winding;
 
 pub use bounds::{Aabb, Sphere};
@@ -28,4 +29,5 @@ pub(crate) use parts::{Parts, part_bits};
 pub(crate) use primitive::even_levels;
 pub use primitive::{JointIndices, MeshLevel, MorphTarget, Primitive};
 pub(crate) use reach::{HubReach, MorphReach, hub_reaches, morph_reaches};
+pub use variants::{MaterialVariant, VariantId};
 pub(crate) use winding::{flip_triangles, flipped_vertices, linear};

@@ -1,8 +1,8 @@
 //! The parts of a character that are posed and drawn.
 
 use super::{
-    Aabb, Expression, HubReach, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts,
-    Primitive,
+    Aabb, Expression, HubReach, Image, Material, MaterialVariant, MorphReach, MorphWeight,
+    PaletteJoint, Parts, Primitive,
 };
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
@@ -26,6 +26,7 @@ pub(crate) struct Model {
     pub(crate) palette: Vec<PaletteJoint>,
     pub(crate) primitives: Vec<Primitive>,
     pub(crate) materials: Vec<Material>,
+    pub(crate) variants: Vec<MaterialVariant>,
     pub(crate) images: Vec<Image>,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) expressions: Vec<Expression>,
@@ -47,6 +48,7 @@ impl Model {
             palette: self.palette.clone(),
             primitives,
             materials: self.materials.clone(),
+            variants: self.variants.clone(),
             images,
             morph_weights: self.morph_weights.clone(),
             expressions: self.expressions.clone(),

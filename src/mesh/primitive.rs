@@ -1,6 +1,7 @@
 //! Primitives: vertex streams, influences, triangles and levels of detail.
 
 use super::expression::MorphWeight;
+use super::variants::VariantId;
 use crate::id::Id;
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
@@ -78,6 +79,11 @@ pub struct Primitive {
     pub part: Box<str>,
     /// Index into [`Character::materials`](crate::character::Character::materials).
     pub material: u32,
+    /// Other materials that variants choose, ascending by variant, each once.
+    ///
+    /// In all other variants, the primitive has its own [`material`](Self::material). See
+    /// [`Self::material_in`].
+    pub variants: Vec<(VariantId, u32)>,
     /// The contiguous range of the character's palette that the joint indices address.
     pub palette: Range<u32>,
     /// Metres, in mesh (bind) space.
@@ -160,6 +166,25 @@ impl Primitive {
             };
             (self.joints.get(at), weight)
         })
+    }
+
+    /// Its material in a variant. `None` stands for the materials of the file.
+    #[must_use]
+    pub fn material_in(&self, variant: Option<VariantId>) -> u32 {
+        let own = variant.and_then(|variant| {
+            let list = &self.variants;
+            let at = list.binary_search_by_key(&variant, |(of, _)| *of).ok()?;
+            list.get(at)
+        });
+        own.map_or(self.material, |(_, material)| *material)
+    }
+
+    /// Its materials, each once: that of the file, and those of variants, ascending.
+    pub(crate) fn all_materials(&self) -> Vec<u32> {
+        let others = self.variants.iter().map(|(_, material)| *material);
+        let others = others.filter(|material| *material != self.material);
+        let others = std::collections::BTreeSet::from_iter(others);
+        core::iter::once(self.material).chain(others).collect()
     }
 
     /// The optional streams and their lengths: the number of vertices, or 0.

@@ -10,6 +10,7 @@ use crate::shader_layout::{
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
+use throng::glam::Affine3A;
 
 /// The layouts of a module's structs, from its decorations.
 #[derive(Default)]
@@ -87,7 +88,7 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongInstance",
             size_of::<GpuInstance>(),
             members!(GpuInstance: world_from_model, normal_x, side, normal_y, user, normal_z,
-                stamp, tint, palette, morphs, skinned),
+                stamp, colors, palette, morphs, skinned),
         ),
         (
             "ThrongPrimitive",
@@ -281,7 +282,7 @@ fn a_moved_member_is_seen() {
     let mut words = spirv("crowd.vert");
     let module = Module::read(&words);
     let (id, members) = module.structs("ThrongInstance").remove(0);
-    let offset = members["tint"];
+    let offset = members["colors"];
     let at = words
         .windows(5)
         .position(|w| w[0] & 0xFFFF == 72 && w[1] == id && w[3] == 35 && w[4] == offset)
@@ -289,4 +290,54 @@ fn a_moved_member_is_seen() {
     words[at + 4] += 4;
     let moved = Module::read(&words);
     assert_ne!(moved.structs("ThrongInstance").remove(0).1, members);
+}
+
+/// All finite numbers of half precision that are not negative come back. Between two neighbours, a
+/// number goes to the nearer one, and from the middle to the one whose last bit is 0.
+#[test]
+fn colours_are_rounded_to_half_precision() {
+    let record = |red: f32, third: f32| GpuInstance {
+        colors: GpuInstance::pack_colors([red, 0.25, 3.0, 0.75], [0.0, 1.0, third], 0xABCD),
+        ..GpuInstance::new(&Affine3A::IDENTITY)
+    };
+    let packed = |value: f32| {
+        let of = record(value, value);
+        let [red, .., third] = of.colors;
+        assert_eq!((red >> 16, third >> 16), (0x3400, 0xABCD));
+        assert_eq!(red & 0xFFFF, third & 0xFFFF);
+        (of.tint()[0], red & 0xFFFF)
+    };
+    for bits in 0..0x7C00_u32 {
+        // By definition: 5 bits of the exponent, 10 of the fraction, steps of 2^-24 below 2^-14.
+        let (exponent, fraction) = (bits >> 10, f64::from(bits & 0x3FF));
+        let value = match exponent {
+            0 => fraction * 2_f64.powi(-24),
+            _ => (1024.0 + fraction) * 2_f64.powi(exponent as i32 - 25),
+        };
+        assert_eq!(packed(value as f32), (value as f32, bits));
+        let next = match exponent {
+            0 => value + 2_f64.powi(-24),
+            _ => value + 2_f64.powi(exponent as i32 - 25),
+        };
+        let middle = ((value + next) / 2.0) as f32;
+        let last = bits == 0x7BFF;
+        assert_eq!(packed(middle.next_down()).1, bits);
+        assert_eq!(packed(middle.next_up()).1, bits + u32::from(!last));
+        assert_eq!(packed(middle).1, if last { bits } else { bits + bits % 2 });
+    }
+    for (value, bits) in [
+        (-0.0, 0),
+        (-1.0, 0),
+        (f32::NAN, 0),
+        (f32::NEG_INFINITY, 0),
+        (f32::MIN_POSITIVE, 0),
+        (70_000.0, 0x7BFF),
+        (f32::MAX, 0x7BFF),
+        (f32::INFINITY, 0x7BFF),
+    ] {
+        assert_eq!(packed(value).1, bits, "{value}");
+    }
+    let of = record(2.0, 0.5);
+    assert_eq!(of.tint(), [2.0, 0.25, 3.0, 0.75]);
+    assert_eq!((of.second_tint(), of.variant()), ([0.0, 1.0, 0.5], 0xABCD));
 }

@@ -15,6 +15,9 @@ mod support;
 
 // Files of the crate whose items are private, compiled once more for tests of them.
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
+#[path = "../../src/gpu/half.rs"]
+mod half;
+#[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 #[path = "../../src/crowd/visibility/occlusion.rs"]
 mod occlusion_records;
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
@@ -79,6 +82,7 @@ mod winding;
 
 /// The modules of the crate that those files import.
 mod gpu {
+    pub(crate) use crate::half;
     pub(crate) use crate::shader_layout as layout;
 }
 mod pass {

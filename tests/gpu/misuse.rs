@@ -265,6 +265,7 @@ fn instances_take_only_what_makes_sense() {
         world_from_model = flat() => Argument("world_from_model");
         tint = [1.0, f32::INFINITY, 1.0, 1.0] => Argument("tint");
         tint = [1.0, 1.0, -0.1, 1.0] => Argument("tint");
+        tint = [1.0, 65504.1, 1.0, 1.0] => Argument("tint");
         play = play().weight(-1.0) => Argument("Play::weight");
         play = Id::new(2).into() => Missing("clip");
         play = play().start_s(f64::NAN) => Argument("Play::start_s");

@@ -2,7 +2,8 @@
 
 use crate::builder::*;
 use crate::help::*;
-use serde_json::json;
+use serde_json::{Value, json};
+use throng::character::{Character, LoadOptions};
 use throng::import::RepairKind;
 use throng::mesh::{AlphaMode, Filter, Material, TextureRef, Wrap};
 
@@ -236,4 +237,72 @@ fn what_is_not_read_of_materials_in_use_is_told() {
     let words =
         "material 1, extensions.KHR_materials_clearcoat: left out, because it is not supported (1)";
     told(&import(&b), &[words]);
+}
+
+/// The textured triangle with a green material, and variants `green`, `plain` and `bare`, of which
+/// the last changes nothing.
+fn with_variants() -> Builder {
+    let mut b = textured();
+    b.add(
+        "materials",
+        json!({ "name": "Green", "pbrMetallicRoughness": { "baseColorFactor": [0, 1, 0, 1] } }),
+    );
+    b.json["extensions"] = json!({ VARIANTS: { "variants": [
+        { "name": "green" }, { "name": "plain" }, { "name": "bare" }] } });
+    b.json["extensionsUsed"] = json!([VARIANTS]);
+    b.json["extensionsRequired"] = json!([VARIANTS]);
+    b.json["meshes"][0]["primitives"][0]["extensions"] = json!({ VARIANTS: { "mappings": [
+        { "material": 0, "variants": [1] }, { "material": 2, "variants": [0] }] } });
+    b
+}
+
+const VARIANTS: &str = "KHR_materials_variants";
+
+#[test]
+fn variants_have_names_and_materials() {
+    let mut b = with_variants();
+    // Variant materials are in use, so their images are read.
+    b.json["images"][0] = b.json["images"][1].clone();
+    let c = import(&b);
+    told(&c, &[]);
+    let names: Vec<&str> = c.variants().iter().map(|it| &*it.name).collect();
+    assert_eq!(names, ["green", "plain", "bare"]);
+    let material = |name| c.primitives()[0].material_in(Some(c.variant(name).unwrap()));
+    assert_eq!(["green", "plain", "bare"].map(material), [2, 0, 1]);
+    assert_eq!(c.primitives()[0].material_in(None), 1);
+    assert!(c.materials()[0].base_color_texture.is_some());
+    assert!(c.variant("blue").unwrap_err().to_string().contains("plain"));
+    // Saved files have them, and those without variants are as before.
+    let bytes = c.to_bytes();
+    let loaded = Character::from_bytes(&bytes, &LoadOptions::default()).unwrap();
+    assert_eq!(loaded, c.character);
+    let has = |bytes: &[u8]| bytes.windows(8).any(|at| at == b"variants");
+    assert!(has(&bytes) && !has(&import(&textured()).to_bytes()));
+}
+
+#[test]
+fn variants_that_do_not_fit_are_refused_or_left_out() {
+    let b = with_variants();
+    let mapping = format!("/meshes/0/primitives/0/extensions/{VARIANTS}/mappings/1");
+    let part = format!("f: mesh 0, primitives[0].extensions.{VARIANTS}.mappings[1]");
+    with(&b, &format!("{mapping}/material"), json!(3)).says(format!(
+        "{part}.material: refers to material 3, but there are 3"
+    ));
+    with(&b, &format!("{mapping}/variants"), json!([0, 3])).says(format!(
+        "{part}.variants: refers to variant 3, but there are 3"
+    ));
+    with(&b, &format!("{mapping}/variants"), json!([0, 1]))
+        .says("f: mesh 0, primitives[0].variants[2]: gives a variant a second material");
+    with(&b, "/extensions", Value::Null).says(format!(
+        "f: mesh 0, primitives[0].extensions.{VARIANTS}.mappings[0].variants: …"
+    ));
+    // Its texture uses coordinates that the primitive does not read.
+    let mut other = b;
+    other.json["materials"][2]["pbrMetallicRoughness"]["baseColorTexture"] =
+        json!({ "index": 0, "texCoord": 1 });
+    other.json["images"][0] = other.json["images"][1].clone();
+    let c = import(&other);
+    assert!(has(&c, RepairKind::LeftOut, 1));
+    let green = c.variant("green").unwrap();
+    assert_eq!(c.primitives()[0].material_in(Some(green)), 1);
 }

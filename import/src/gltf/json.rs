@@ -1,7 +1,7 @@
 //! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
 use super::json_extensions::{
-    BufferExtensions, NodeExtensions, Present, PrimitiveExtensions, TargetExtensions,
+    BufferExtensions, NodeExtensions, Present, PrimitiveExtensions, TargetExtensions, Variants,
     ViewExtensions,
 };
 use super::json_limits::{Attributes, Events, List};
@@ -39,6 +39,7 @@ pub(super) struct Extensions {
     pub(super) vrm1: Option<Vrm1>,
     pub(super) vrm_animation: Option<VrmAnimation>,
     pub(super) springs: Option<SpringBone1>,
+    pub(super) variants: Option<Variants>,
 }
 
 impl Read for Extensions {
@@ -49,6 +50,7 @@ impl Read for Extensions {
             vrm1: extension(&from, "VRMC_vrm")?,
             vrm_animation: extension(&from, "VRMC_vrm_animation")?,
             springs: extension(&from, "VRMC_springBone")?,
+            variants: from.required(&["KHR_materials_variants"])?,
         })
     }
 }

@@ -45,6 +45,26 @@ file_structs! {
 
     pub(super) struct PrimitiveExtensions {
         "KHR_draco_mesh_compression" => draco: Option<Draco>,
+        "KHR_materials_variants" => variants: Option<VariantMappings>,
+    }
+
+    /// The names of material variants.
+    pub(super) struct Variants {
+        "variants" => variants: List<Variant>,
+    }
+
+    pub(super) struct Variant {
+        "name" => name: Option<String>,
+    }
+
+    /// The other materials of a primitive.
+    pub(super) struct VariantMappings {
+        "mappings" => mappings: List<VariantMapping>,
+    }
+
+    pub(super) struct VariantMapping {
+        "material" => material: u64,
+        "variants" => variants: List<u64>,
     }
 
     /// A compressed primitive: its bytes, and the identifiers of its attributes.

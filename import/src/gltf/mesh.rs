@@ -2,6 +2,7 @@
 
 use super::fault::{cut, lookup, not_allowed};
 use super::json::Primitive;
+use super::json_extensions::VariantMapping;
 use super::material::TextureNeeds;
 use super::source::Source;
 use crate::fault::check_cap;
@@ -70,6 +71,13 @@ pub(super) fn read(
     Ok(all)
 }
 
+/// What says which materials a primitive has in variants.
+fn mappings(primitive: &Primitive) -> &[VariantMapping] {
+    let extensions = primitive.extensions.as_ref();
+    let of = extensions.and_then(|all| all.variants.as_ref());
+    of.map_or(&[], |of| &of.mappings)
+}
+
 pub(super) struct At {
     mesh: usize,
     number: usize,
@@ -122,6 +130,18 @@ impl Reader<'_, '_> {
             let referrer = || at.object("material");
             lookup(&doc.materials, material, "material", referrer)?;
         }
+        let variants = doc.extensions.variants.as_ref();
+        let variants = variants.map_or(&[][..], |of| &of.variants);
+        for (number, mapping) in mappings(primitive).iter().enumerate() {
+            let part = format!("extensions.KHR_materials_variants.mappings[{number}]");
+            let referrer = |of: &str| at.object(&format!("{part}.{of}"));
+            lookup(&doc.materials, mapping.material, "material", || {
+                referrer("material")
+            })?;
+            for variant in mapping.variants.iter() {
+                lookup(variants, *variant, "variant", || referrer("variants"))?;
+            }
+        }
         match primitive.mode.unwrap_or(4) {
             0..=6 => Ok(()),
             mode => {
@@ -166,6 +186,7 @@ impl Reader<'_, '_> {
             ..RawPrimitive::default()
         };
         [primitive.uvs, primitive.uvs1] = self.texture_coordinates(at, raw)?;
+        primitive.variants = self.variants(at, raw)?;
         if skin.is_some() && !self.influences(at, raw, &mut primitive)? {
             primitive.skin = None;
             self.leave_out(at, "", RepairKind::SkinWithoutInfluences, 1);
@@ -173,6 +194,41 @@ impl Reader<'_, '_> {
         #[cfg(feature = "draco")]
         self.source.decoded.clear();
         Ok(Some(primitive))
+    }
+
+    /// The other materials that variants choose.
+    ///
+    /// Those whose textures use other sets of texture coordinates than the primitive's own material
+    /// are left out, because the primitive has only those of its material.
+    fn variants(&mut self, at: &At, raw: &Primitive) -> Result<Vec<(usize, usize)>> {
+        let needs = |material: usize| self.texture_needs.get(material);
+        let sets = |material: usize| needs(material).map_or([None; 2], |needs| needs.uv_sets);
+        let own = raw.material.map_or([None; 2], |of| sets(of as usize));
+        let own = [own[0].or(Some(0)), own[1]];
+        let mut all = Vec::new();
+        let mut left_out = 0;
+        for mapping in mappings(raw) {
+            let material = mapping.material as usize;
+            let fits = sets(material)
+                .iter()
+                .zip(own)
+                .all(|(set, own)| set.is_none() || *set == own);
+            if fits {
+                all.extend(
+                    mapping
+                        .variants
+                        .iter()
+                        .map(|variant| (*variant as usize, material)),
+                );
+            } else {
+                left_out += 1;
+            }
+        }
+        self.source
+            .charge(all.len() as u64 * 16, || at.object(""))?;
+        let part = "extensions.KHR_materials_variants.mappings";
+        self.leave_out(at, part, RepairKind::LeftOut, left_out);
+        Ok(all)
     }
 
     /// Decodes the accessors that are compressed, for the reading of this primitive.

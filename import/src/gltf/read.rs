@@ -44,6 +44,7 @@ pub(crate) fn read_raw(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result<R
         nodes,
         primitives,
         materials,
+        variants: variants(&doc),
         images,
         animations: animation::read(&mut source, repairs)?,
         morphs,
@@ -51,6 +52,14 @@ pub(crate) fn read_raw(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result<R
     };
     vrm::read(&doc, &mut raw, repairs)?;
     Ok(raw)
+}
+
+/// The names of material variants.
+fn variants(doc: &Document) -> Vec<Box<str>> {
+    let all = doc.extensions.variants.as_ref();
+    let all = all.into_iter().flat_map(|all| all.variants.iter());
+    let name = |name: &Option<String>| name.as_deref().unwrap_or_default().into();
+    all.map(|variant| name(&variant.name)).collect()
 }
 
 /// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.

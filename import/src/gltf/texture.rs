@@ -37,7 +37,9 @@ pub(super) fn load_images(
 ) -> Result<Vec<Image>> {
     let doc = source.doc;
     let mut used = vec![false; materials.len()];
-    for material in primitives.iter().filter_map(|p| p.material) {
+    let others = primitives.iter().flat_map(|p| &p.variants);
+    let others = others.map(|(_, material)| *material);
+    for material in primitives.iter().filter_map(|p| p.material).chain(others) {
         used[material] = true;
     }
     let mut images = Images::default();

@@ -74,7 +74,7 @@ impl Character {
             .primitives
             .extract_if(.., |primitive| primitive.is_far());
         let far = far.map(|primitive| primitive.material).min();
-        let used = model.primitives.iter().map(|primitive| primitive.material);
+        let used = model.primitives.iter().flat_map(Primitive::all_materials);
         if let Some(far) = far.filter(|far| used.max().is_some_and(|used| used < *far)) {
             model.materials.truncate(far as usize);
         }

@@ -182,6 +182,12 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// True if the file has a section of this name.
+    pub(super) fn has(&self, section: Section) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| *entry.name == *section.name)
+    }
+
     /// Reads a section with `load`, which must use all of its bytes.
     pub(super) fn read<T>(
         &self,

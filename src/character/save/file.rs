@@ -1,7 +1,7 @@
 //! A character with its packed clips as bytes and as files, and back.
 
 use super::container::{Container, Section, Writer, is_container};
-use super::parts::{load_humanoid, save_humanoid};
+use super::parts::{load_humanoid, load_variants, save_humanoid, save_variants};
 use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip, fingerprint};
@@ -25,9 +25,11 @@ const ANIMATIONS: Section = Section::new("animations", 3);
 const EXPRESSIONS: Section = Section::new("expressions", 1);
 const SPRINGS: Section = Section::new("springs", 1);
 const HUMANOID: Section = Section::new("humanoid", 2);
+const VARIANTS: Section = Section::new("variants", 1);
 
-/// All sections, in the order in which they are written.
-const SECTIONS: [Section; 10] = [
+/// All sections, in the order in which they are written. A character without variants does not have
+/// the last one.
+const SECTIONS: [Section; 11] = [
     SKELETON,
     MESH,
     MATERIALS,
@@ -38,6 +40,7 @@ const SECTIONS: [Section; 10] = [
     EXPRESSIONS,
     SPRINGS,
     HUMANOID,
+    VARIANTS,
 ];
 
 /// Options for loading a saved character.
@@ -104,7 +107,8 @@ impl Character {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let model = &self.model;
-        let mut writer = Writer::new(SECTIONS.len());
+        let has_variants = !model.variants.is_empty();
+        let mut writer = Writer::new(SECTIONS.len() - usize::from(!has_variants));
         writer.add(SKELETON, |to| {
             model.skeleton.joints.len().save(to);
             Save::save_list(&model.skeleton.joints, to);
@@ -139,6 +143,9 @@ impl Character {
         });
         writer.add(SPRINGS, |to| self.springs().save(to));
         writer.add(HUMANOID, |to| save_humanoid(&model.skeleton, to));
+        if has_variants {
+            writer.add(VARIANTS, |to| save_variants(model, to));
+        }
         writer.finish()
     }
 
@@ -188,6 +195,9 @@ impl Character {
         let (mut model, packing) = container.read(MESH, |from| load_mesh(skeleton, from))?;
         model.skins = skins;
         model.materials = container.read(MATERIALS, Save::load)?;
+        if container.has(VARIANTS) {
+            container.read(VARIANTS, |from| load_variants(&mut model, from))?;
+        }
         match options.images {
             true => model.images = container.read(IMAGES, Save::load)?,
             false => model
@@ -248,6 +258,7 @@ fn load_mesh(skeleton: Skeleton, from: &mut Reader<'_>) -> Result<(Model, Packin
         palette: Save::load(from)?,
         primitives: Save::load(from)?,
         materials: Vec::new(),
+        variants: Vec::new(),
         images: Vec::new(),
         morph_weights: Save::load(from)?,
         expressions: Vec::new(),

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::{
     Aabb, AlphaMode, Expression, ExpressionOverride, Filter, Image, JointIndices, Material,
-    MeshLevel, MorphReach, MorphTarget, MorphWeight, PaletteJoint, Primitive, RunLengths, Skin,
-    TexelRuns, TextureRef, Wrap,
+    MaterialVariant, MeshLevel, Model, MorphReach, MorphTarget, MorphWeight, PaletteJoint,
+    Primitive, RunLengths, Skin, TexelRuns, TextureRef, Wrap,
 };
 use crate::skeleton::role::{Role, VrmKind};
 use crate::skeleton::{Joint, Skeleton, Transform};
@@ -23,7 +23,7 @@ save_structs! {
     MeshLevel { indices, vertices, rigid, error_m, cover }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
-        influences_per_vertex, joints, weights, targets, first_weight, indices, levels,
+        influences_per_vertex, joints, weights, targets, first_weight, indices, levels; variants
     }
     TextureRef { image, wrap_u, wrap_v, magnify, minify, mip, uv_set, transform }
     Material {
@@ -34,6 +34,7 @@ save_structs! {
     MorphReach { entry, weight, reach }
     MorphWeight { name, owner, rest }
     Skin { name, joints }
+    MaterialVariant { name }
     Track { joint, values }
     WeightTrack { first_weight, count, keys }
     Packing { curves, options }
@@ -99,6 +100,38 @@ pub(super) fn load_humanoid(from: &mut Reader<'_>) -> Result<HumanoidData> {
         roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
     }
     Ok((roles, Save::load(from)?))
+}
+
+pub(super) fn save_variants(model: &Model, to: &mut Vec<u8>) {
+    model.variants.save(to);
+    model.primitives.len().save(to);
+    for primitive in &model.primitives {
+        primitive.variants.save(to);
+    }
+}
+
+/// The names of variants, and the materials that the primitives have in them.
+pub(super) fn load_variants(model: &mut Model, from: &mut Reader<'_>) -> Result<()> {
+    model.variants = Save::load(from)?;
+    let what = "material variant";
+    if model.variants.is_empty() || model.variants.len() > usize::from(u16::MAX) {
+        return Err(invalid(what, "is one of none, or of more than 65,535"));
+    }
+    if usize::load(from)? != model.primitives.len() {
+        return Err(invalid(what, "does not match the number of primitives"));
+    }
+    for primitive in &mut model.primitives {
+        primitive.variants = Save::load(from)?;
+        let list = &primitive.variants;
+        let ascends = list.is_sorted_by(|(a, _), (b, _)| a < b);
+        let known = list.iter().all(|(variant, material)| {
+            variant.index() < model.variants.len() && (*material as usize) < model.materials.len()
+        });
+        if !ascends || !known {
+            return Err(invalid(what, "refers to something else than one material"));
+        }
+    }
+    Ok(())
 }
 
 impl Save for Image {

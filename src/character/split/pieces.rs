@@ -182,6 +182,7 @@ fn primitive(
         name: whole.name.clone(),
         part: whole.part.clone(),
         material: whole.material,
+        variants: whole.variants.clone(),
         palette: range.clone(),
         positions: pick(&whole.positions, &vertices),
         normals: pick(&whole.normals, &vertices),

@@ -4,7 +4,7 @@ use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::level::{Drawn, Level};
-use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
+use crate::crowd::instances::state::{Colors, InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::character::RayCharacter;
@@ -72,7 +72,7 @@ pub(crate) struct Indirect<'a> {
 pub(crate) struct NewInstance {
     pub(crate) actor: ActorId,
     pub(crate) world_from_model: Affine3A,
-    pub(crate) tint: [f32; 4],
+    pub(crate) colors: Colors,
     pub(crate) user_data: u32,
     pub(crate) skin: SkinningStage,
 }
@@ -391,7 +391,6 @@ impl LoadedCharacter {
         InstanceState {
             record: GpuChange {
                 world_from_model: Mat3x4::from_affine(&new.world_from_model),
-                tint: new.tint,
                 user: new.user_data,
                 ..Zeroable::zeroed()
             },

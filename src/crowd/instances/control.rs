@@ -4,11 +4,12 @@
 use crate::animator::Actor;
 use crate::animator::NameOrId;
 use crate::crowd::instances::attachments::Link;
+use crate::crowd::instances::state::Colors;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, Crowd, Instance, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
-use crate::error::{Result, expect_in, expect_placement};
+use crate::error::{Result, expect_placement};
 use crate::gpu::layout::GpuChange;
 use crate::mesh::PartId;
 use core::ops::DerefMut;
@@ -78,13 +79,20 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
 
     /// Sets its tint: linear RGBA that multiplies the base colour.
     ///
-    /// Alpha has an effect if the material is masked or blended.
+    /// Alpha has an effect if the material is masked or blended. Shaders read the tint in half
+    /// precision.
     ///
     /// # Errors
-    /// [`Error::Argument`] for values that are negative or not finite.
+    /// [`Error::Argument`] for values that are negative, above 65,504 or not finite.
     pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
-        check_tint(tint)?;
-        self.change(|record| record.tint = tint);
+        let index = self.id().index;
+        let instances = &mut self.scene_mut().instances;
+        let colors = Colors {
+            tint,
+            ..instances.colors(index)
+        };
+        colors.check()?;
+        instances.set_colors(index, colors);
         Ok(())
     }
 
@@ -262,9 +270,4 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
             .change(id.index, |marks| marks.parent_hidden = false);
         true
     }
-}
-
-pub(crate) fn check_tint(tint: [f32; 4]) -> Result<()> {
-    let mut each = tint.into_iter();
-    each.try_for_each(|value| expect_in("tint", value, 0.0, f32::MAX))
 }

@@ -182,7 +182,7 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
     /// Its tint: linear RGBA that multiplies the base colour.
     #[must_use]
     pub fn tint(&self) -> [f32; 4] {
-        self.state().record.tint
+        self.scene().instances.colors(self.id().index).tint
     }
 
     /// The word that the engine's own shaders read.

@@ -141,7 +141,7 @@ impl Scene {
             let new = NewInstance {
                 actor,
                 world_from_model,
-                tint: appearance.tint,
+                colors: appearance.colors(),
                 user_data: appearance.user_data,
                 skin: appearance.skinning_stage,
             };
@@ -169,10 +169,13 @@ impl Scene {
         if stage != saved.skinning_stage {
             self.set_skin(id, saved.skinning_stage);
         }
-        if (record.tint, record.user) != (saved.tint, saved.user_data) {
-            self.instances.change(index, |state| {
-                (state.record.tint, state.record.user) = (saved.tint, saved.user_data);
-            });
+        if record.user != saved.user_data {
+            let user = saved.user_data;
+            self.instances
+                .change(index, |state| state.record.user = user);
+        }
+        if self.instances.colors(index) != saved.colors() {
+            self.instances.set_colors(index, saved.colors());
         }
         let is_attached = self.attachments.of(index).is_some();
         if !is_attached && record.world_from_model != Mat3x4::from_affine(world) {

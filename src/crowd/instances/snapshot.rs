@@ -5,9 +5,9 @@ use crate::crowd::Crowd;
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::instances::attachments::{Link, SavedAttachment};
-use crate::crowd::instances::control::check_tint;
 use crate::crowd::instances::handle::Instance;
-use crate::crowd::instances::state::InstanceState;
+use crate::crowd::instances::state::Colors;
+use crate::crowd::instances::table::Instances;
 use crate::crowd::origin::check_offset;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
@@ -99,15 +99,23 @@ pub(super) struct SavedAppearance {
 }
 
 impl SavedAppearance {
-    fn new(visibility: &Visibility, index: u32, state: &InstanceState) -> Self {
+    fn new(visibility: &Visibility, instances: &Instances, index: u32) -> Self {
+        let state = &instances[index];
         let (marks, hidden) = (visibility.marks(index), visibility.hidden(index));
         Self {
-            tint: state.record.tint,
+            tint: instances.colors(index).tint,
             user_data: state.record.user,
             skinning_stage: state.skin,
             visible: marks.visible,
             view_mask: marks.mask,
             hidden: [0, 32, 64, 96].map(|bit| (hidden >> bit) as u32),
+        }
+    }
+
+    pub(super) fn colors(&self) -> Colors {
+        Colors {
+            tint: self.tint,
+            ..Colors::default()
         }
     }
 
@@ -121,7 +129,7 @@ impl SavedAppearance {
     }
 
     fn check(&self, loaded: &LoadedCharacter) -> Result<()> {
-        check_tint(self.tint)?;
+        self.colors().check()?;
         loaded.check_stage(self.skinning_stage)?;
         let parts = loaded.primitives.iter();
         let parts = parts.fold(0, |bits, primitive| bits | primitive.bit);
@@ -212,7 +220,7 @@ impl Crowd {
             true => SavedInstance {
                 generation: state.generation,
                 character: state.character,
-                appearance: SavedAppearance::new(&scene.visibility, index, state),
+                appearance: SavedAppearance::new(&scene.visibility, &scene.instances, index),
             },
             // Equal crowds have equal snapshots, whatever had the index before.
             false => SavedInstance {
@@ -373,11 +381,11 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         if self.attachment().is_some() {
             actor.set_transform(&self.transform());
         }
-        let visibility = &self.scene().visibility;
+        let scene = self.scene();
         InstanceSnapshot {
             actor,
-            origin: self.scene().origin.at,
-            appearance: SavedAppearance::new(visibility, self.id().index, self.state()),
+            origin: scene.origin.at,
+            appearance: SavedAppearance::new(&scene.visibility, &scene.instances, self.id().index),
         }
     }
 }
@@ -408,8 +416,9 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         let world = animator.actor(before.actor)?.transform();
         scene.set_skin(id, stage);
         scene.instances.change(id.index, |state| {
-            (state.record.tint, state.record.user) = (appearance.tint, appearance.user_data);
+            state.record.user = appearance.user_data;
         });
+        scene.instances.set_colors(id.index, appearance.colors());
         scene.put_record(id, &world, true);
         scene.attachments.queue_update(id.index);
         scene.hide(id, !appearance.hidden(), false);

@@ -3,7 +3,7 @@
 use crate::animator::{ActorId, NameOrId, Play, RootMotionMode, SpringMode};
 use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::NewInstance;
-use crate::crowd::instances::control::check_tint;
+use crate::crowd::instances::state::Colors;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -129,8 +129,9 @@ impl Crowd {
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
     /// - [`Error::Argument`] for values that are not finite, for a transform that is flat or beyond
-    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), for a negative tint,
-    ///   and for [`SkinningStage::Cpu`] if the character was added without
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), for a tint that is
+    ///   negative or beyond the range of half precision, and for [`SkinningStage::Cpu`] if the
+    ///   character was added without
     ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
     /// - As the methods of [`Instance`](crate::Instance) that set the same.
     ///
@@ -140,7 +141,11 @@ impl Crowd {
         loaded.check_stage(spawn.skinning_stage)?;
         let sizes = loaded.sizes();
         expect_placement("world_from_model", &spawn.world_from_model)?;
-        check_tint(spawn.tint)?;
+        let colors = Colors {
+            tint: spawn.tint,
+            ..Colors::default()
+        };
+        colors.check()?;
         let instances = &self.scene.instances;
         instances.check_new(&sizes, spawn.skinning_stage)?;
         let more = instances.capacity().instances as usize - instances.len();
@@ -149,7 +154,7 @@ impl Crowd {
         let new = NewInstance {
             actor,
             world_from_model: spawn.world_from_model,
-            tint: spawn.tint,
+            colors,
             user_data: spawn.user_data,
             skin: spawn.skinning_stage,
         };

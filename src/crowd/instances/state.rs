@@ -4,7 +4,9 @@ use crate::animator::{ActorId, Animator};
 use crate::crowd::SkinningStage;
 use crate::crowd::capacity::Need;
 use crate::crowd::visibility::cull::WorldSphere;
+use crate::error::{Result, expect_in};
 use crate::gpu::GpuInstance;
+use crate::gpu::half;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
@@ -92,6 +94,38 @@ pub(crate) struct InstanceState {
 }
 
 const _: () = assert!(size_of::<InstanceState>() == 128);
+
+/// The colours of an instance and its material variant, as the engine sets them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Colors {
+    pub(crate) tint: [f32; 4],
+    pub(crate) second_tint: [f32; 3],
+    pub(crate) variant: u16,
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Self {
+            tint: [1.0; 4],
+            second_tint: [1.0; 3],
+            variant: 0,
+        }
+    }
+}
+
+impl Colors {
+    /// # Errors
+    /// [`Error::Argument`](crate::error::Error::Argument) for a colour beyond half precision.
+    pub(crate) fn check(&self) -> Result<()> {
+        let mut each = self.tint.into_iter();
+        each.try_for_each(|value| expect_in("tint", value, 0.0, half::MAX))
+    }
+
+    /// [`GpuInstance::colors`].
+    pub(crate) fn packed(&self) -> [u32; 4] {
+        GpuInstance::pack_colors(self.tint, self.second_tint, self.variant)
+    }
+}
 
 /// Totals of all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use crate::crowd::SkinningStage;
 use crate::crowd::capacity::Need;
-use crate::crowd::instances::state::{CpuSkinned, InstanceState, Kind, Sizes, Totals};
+use crate::crowd::instances::state::{Colors, CpuSkinned, InstanceState, Kind, Sizes, Totals};
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::pending::Pending;
 use crate::crowd::table::Table;
@@ -18,6 +18,8 @@ use core::ops::{Index, IndexMut};
 #[derive(Debug)]
 pub(crate) struct Instances {
     states: Table<InstanceState>,
+    /// Those of each index, as the engine set them. The records have them in half precision.
+    colors: Table<Colors>,
     /// By character.
     kinds: Table<Kind>,
     free_indices: Vec<u32>,
@@ -70,6 +72,7 @@ impl Instances {
     pub(crate) fn new(capacity: &Capacity) -> Self {
         Self {
             states: Table::default(),
+            colors: Table::default(),
             kinds: Table::default(),
             free_indices: Vec::new(),
             changed: Pending::default(),
@@ -111,6 +114,7 @@ impl Instances {
     pub(crate) fn reserve(&mut self) {
         let instances = self.capacity.instances as usize;
         reserve_all(&mut self.states, instances);
+        reserve_all(&mut self.colors, instances);
         self.changed.grow(instances);
     }
 
@@ -304,6 +308,16 @@ impl Instances {
         self.changed.add(index);
     }
 
+    pub(crate) fn colors(&self, index: u32) -> Colors {
+        self.colors[index]
+    }
+
+    /// Sets the colours of an instance, and marks its record as changed.
+    pub(crate) fn set_colors(&mut self, index: u32, colors: Colors) {
+        self.colors[index] = colors;
+        self.change(index, |state| state.record.colors = colors.packed());
+    }
+
     pub(crate) fn capacity(&self) -> &Capacity {
         &self.capacity
     }
@@ -447,6 +461,7 @@ impl Instances {
         let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
         if index as usize == self.states.len() {
             self.states.push(InstanceState::dead(0));
+            self.colors.push(Colors::default());
         }
         index
     }
@@ -521,6 +536,7 @@ impl Instances {
     ) {
         let dead = || InstanceState::dead(0);
         self.states.resize_with(generations.len(), dead);
+        self.colors.resize(generations.len(), Colors::default());
         for (state, generation) in self.states.iter_mut().zip(generations) {
             state.generation = generation;
         }

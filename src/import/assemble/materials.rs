@@ -2,10 +2,11 @@
 
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::fault::{cut, fault};
+use crate::import::fault::{check_cap, cut, fault, file_part};
 use crate::import::repair::{Repair, RepairKind};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
+use std::collections::BTreeSet;
 
 /// The textures' names in error messages, in the order of [`Material::textures`].
 const TEXTURES: [&str; 5] = [
@@ -29,6 +30,38 @@ pub(super) fn check(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result
             }
         }
         hold_factors(index, material, repairs)?;
+    }
+    check_variants(raw)
+}
+
+/// Checks that variants and their materials exist, and that none has two for a primitive.
+fn check_variants(raw: &RawCharacter) -> Result<()> {
+    let (variants, materials) = (raw.variants.len(), raw.materials.len());
+    let most = u64::from(u16::MAX);
+    check_cap(|| file_part(""), "material variants", variants as u64, most)?;
+    for primitive in &raw.primitives {
+        let at = |number: usize, why| {
+            let part = format!("primitives[{}].variants[{number}]", primitive.number);
+            Err(fault(ObjectKind::Mesh, primitive.mesh, part, why))
+        };
+        let mut known = BTreeSet::new();
+        for (number, (variant, material)) in primitive.variants.iter().enumerate() {
+            if *variant >= variants {
+                return at(number, AssetFault::dangling("variant", *variant, variants));
+            }
+            if *material >= materials {
+                return at(
+                    number,
+                    AssetFault::dangling("material", *material, materials),
+                );
+            }
+            if !known.insert(*variant) {
+                return at(
+                    number,
+                    AssetFault::Invalid("gives a variant a second material"),
+                );
+            }
+        }
     }
     Ok(())
 }

@@ -50,7 +50,9 @@ use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing, Read
 use crate::clip::ClipOptions;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
-use crate::mesh::{Aabb, Material, Model, Parts, Skin, even_levels, hub_reaches, morph_reaches};
+use crate::mesh::{
+    Aabb, Material, MaterialVariant, Model, Parts, Skin, even_levels, hub_reaches, morph_reaches,
+};
 use crate::palette::rest_palette;
 use crate::skeleton::{Skeleton, rest_model_pose};
 use crate::skin::{PosedVertices, skin_linear};
@@ -207,6 +209,8 @@ impl RawCharacter {
             primitives.push(draft.finish(&palette, default_material)?);
         }
         let palette = palette.into_joints(&primitives);
+        let variants = self.variants.into_iter();
+        let variants = variants.map(|name| MaterialVariant { name });
         even_levels(&mut primitives);
         let mut model = Model {
             name: name.into(),
@@ -214,6 +218,7 @@ impl RawCharacter {
             skeleton,
             palette,
             materials,
+            variants: variants.collect(),
             images: self.images,
             morph_weights: morphs.into_weights(),
             expressions,

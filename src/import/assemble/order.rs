@@ -8,8 +8,12 @@ use crate::mesh::{AlphaMode, Material, Primitive, cache_order, reorder, shaded_v
 pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) -> GeometryReport {
     let mut report = GeometryReport::default();
     for draft in drafts {
-        let material = draft.material.and_then(|at| materials.get(at));
-        let blended = material.is_some_and(|material| material.alpha == AlphaMode::Blend);
+        let others = draft.primitive.variants.iter().map(|(_, at)| *at as usize);
+        let mut used = draft.material.into_iter().chain(others);
+        let blended = used.any(|at| {
+            let material = materials.get(at);
+            material.is_some_and(|material| material.alpha == AlphaMode::Blend)
+        });
         let lists = drawn_lists(&draft.primitive, blended);
         let count = draft.primitive.vertex_count();
         let of_draw = |list: &Vec<u32>| shaded_vertices(list, count);

@@ -12,7 +12,7 @@ use crate::import::fault::{check_cap, wrong_count};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawLevel, RawPrimitive};
-use crate::mesh::{JointIndices, MeshLevel, MorphWeight, Primitive, flip_triangles};
+use crate::mesh::{JointIndices, MeshLevel, MorphWeight, Primitive, VariantId, flip_triangles};
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -231,6 +231,7 @@ fn weld_vertices(vertices: &Vertices<'_>, entries: &mut Entries) -> Draft {
         name: raw.name.clone(),
         part: part.clone(),
         material: 0,
+        variants: variants(raw),
         palette: 0..0,
         positions: pick(&raw.positions, &welded.kept),
         normals: pick(normals, &welded.kept),
@@ -255,6 +256,14 @@ fn weld_vertices(vertices: &Vertices<'_>, entries: &mut Entries) -> Draft {
         unused: welded.unused,
         dropped,
     }
+}
+
+/// The materials of variants, ascending by variant.
+fn variants(raw: &RawPrimitive) -> Vec<(VariantId, u32)> {
+    let pair = |(variant, material): &(usize, usize)| (Id::new(*variant as u16), *material as u32);
+    let mut all: Vec<_> = raw.variants.iter().map(pair).collect();
+    all.sort_unstable();
+    all
 }
 
 /// Renumbers to the welded vertices, without those that no index uses.

@@ -79,7 +79,7 @@ impl Model {
             let words = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
             let rows = Mat3x4::from_affine(&world).rows;
             let mut record = words(rows.as_flattened());
-            record.extend(words(&member.tint));
+            record.extend(GpuInstance::pack_colors(member.tint, [1.0; 3], 0));
             record.push(member.user);
             let expected = Expected {
                 record,
@@ -308,7 +308,7 @@ pub(super) fn check(flight: &Flight, words: &[u32], stamps: &mut Stamps) {
             let seen_record: GpuInstance =
                 bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[1..33]));
             let mut record = words[1..13].to_vec();
-            record.extend(seen_record.tint.map(f32::to_bits));
+            record.extend(seen_record.colors);
             record.push(seen_record.user);
             check_normals(&seen_record);
             if let Some(life) = part.lives.get(&words[0]) {

@@ -79,6 +79,7 @@ impl FarMesh {
             name: "far".into(),
             part: "far".into(),
             material,
+            variants: Vec::new(),
             positions: self.positions.iter().map(|at| Vec3::from(*at)).collect(),
             normals: normals.collect(),
             tangents: Vec::new(),
