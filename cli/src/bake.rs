@@ -6,6 +6,7 @@ use crate::model::{Space, load_source, positive};
 use crate::outfit::Outfits;
 use crate::report::{self, Report};
 use crate::table::section;
+use crate::textures::{self, Textures};
 use crate::words::{bytes, grouped, millimetres, note, plural, shown, title};
 use crate::{output, progress};
 use clap::ValueEnum;
@@ -17,15 +18,16 @@ use throng::import::ImportOptions;
 
 /// Import a character, pack its clips, and save it.
 ///
-/// The saved file (.throng) has everything that the character needs, with packed clips and lossless
-/// images, and the description beside the file (knight.toml beside knight.glb). It loads without
-/// decoding and packing. It depends on the version of throng: keep the original.
+/// The saved file (.throng) has everything that the character needs, with packed clips and images,
+/// and the description beside the file (knight.toml beside knight.glb). It loads without decoding
+/// and packing. It depends on the version of throng: keep the original.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = after_help!("Examples:
   throng bake knight.glb knight.throng
   throng bake knight.glb knight.throng --clips walk.glb --clips dance.fbx
   throng bake knight.glb knight.throng --parts-of mage.glb:hat,cape --parts-of rogue.glb
+  throng bake knight.glb knight.throng --textures bc7
   throng bake knight.glb server.throng --no-images --error 1.0")
 )]
 pub(crate) struct Args {
@@ -41,6 +43,9 @@ pub(crate) struct Args {
     outfits: Outfits,
     #[command(flatten)]
     options: Options,
+    /// The images of the saved character. Compressed ones are uploaded as they are.
+    #[arg(long, value_enum, default_value = "keep", value_name = "HOW")]
+    textures: Textures,
     #[command(flatten)]
     pub(crate) report: Report,
 }
@@ -163,18 +168,24 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         .outfits
         .add_to(character, of_files, &outputs, &mut remarks)?;
     let character = args.options.with_levels(character)?;
+    let (character, compressed) = match args.textures {
+        Textures::Keep => (character, Vec::new()),
+        Textures::Bc7 => textures::compress(character)?,
+    };
     let size = save(&character, &args.output)?;
     if args.report.json {
         let mut document = report::of_file(&args.output, size, &character);
         document["repairs"] = report::repairs(&repairs);
         document["remarks"] = remarks.into();
         document["geometry"] = report::geometry(&geometry);
+        document["textures"] = textures::list(&character, &compressed).into();
         return report::print(&document, out);
     }
     if args.report.quiet {
         return Ok(());
     }
     tell(&character, &args.output, size, out)?;
+    textures::tell(&character, &compressed, out)?;
     let [before, shaded] = [geometry.file_shaded_vertices, geometry.shaded_vertices];
     writeln!(
         out,
@@ -271,12 +282,12 @@ pub(crate) fn tell(
     }
     let images = character.images();
     if !images.is_empty() {
-        let texels = |image: &throng::mesh::Image| u64::from(image.width) * u64::from(image.height);
+        let all = images.iter().map(textures::device_bytes);
         writeln!(
             out,
-            "  {}: {} bytes of texels",
+            "  {}: {} bytes with mip levels",
             plural(images.len(), "image"),
-            grouped(images.iter().map(texels).sum::<u64>() * 4)
+            grouped(all.sum())
         )?;
     }
     Ok(())

@@ -21,6 +21,7 @@ mod progress;
 mod report;
 mod retarget;
 mod table;
+mod textures;
 mod words;
 
 use clap::{CommandFactory as _, Parser, Subcommand};

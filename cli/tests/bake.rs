@@ -3,6 +3,7 @@
 use crate::{fails, folder, ok, run, text, write};
 use throng::character::Character;
 use throng::import::{ImportOptions, RawCharacter};
+use throng::mesh::{Image, Material, TextureRef};
 
 #[test]
 fn the_saved_character_is_the_imported_one() {
@@ -387,4 +388,82 @@ fn the_report_is_json_or_nothing() {
 
 fn made(folder: &std::path::Path) -> String {
     text(&crate::made::write(folder))
+}
+
+/// The images of a saved character, compressed once.
+#[test]
+fn textures_are_compressed() {
+    let folder = folder("bake textures");
+    let mut raw = RawCharacter::mannequin();
+    let texel = |at: u32| [at as u8, (at / 20) as u8 * 9, 90, 255];
+    let skin = (0..20 * 18).flat_map(texel).collect();
+    raw.images = vec![
+        Image::new("skin", 20, 18, skin),
+        Image::new(
+            "bumps",
+            8,
+            4,
+            [[128, 128, 255, 255], [160, 100, 240, 255]]
+                .concat()
+                .repeat(16),
+        ),
+    ];
+    raw.materials = vec![Material {
+        base_color_texture: Some(TextureRef::new(0)),
+        normal_texture: Some(TextureRef::new(1)),
+        ..Material::default()
+    }];
+    raw.primitives
+        .iter_mut()
+        .for_each(|primitive| primitive.material = Some(0));
+    let source = folder.join("source.throng");
+    let made = raw.build(&ImportOptions::default()).unwrap();
+    made.save_file(&source).unwrap();
+    let source = text(&source);
+    let [plain, packed] = ["plain.throng", "packed.throng"].map(|name| text(&folder.join(name)));
+    let images = |file: &str| {
+        let document: serde_json::Value =
+            serde_json::from_str(&ok(&["inspect", file, "--json"])).unwrap();
+        document["images"].as_array().unwrap().clone()
+    };
+    let before = ok(&["bake", &source, &plain]);
+    assert!(!before.contains("differs by"));
+    let document: serde_json::Value = serde_json::from_str(&ok(&[
+        "bake",
+        &source,
+        &packed,
+        "--textures",
+        "bc7",
+        "--json",
+    ]))
+    .unwrap();
+    let all = document["textures"].as_array().unwrap();
+    assert_eq!(all.len(), images(&plain).len());
+    let formats = ["BC7", "BC5"];
+    for ((one, format), (plain, packed)) in all
+        .iter()
+        .zip(formats)
+        .zip(images(&plain).iter().zip(images(&packed)))
+    {
+        assert_eq!(
+            (&one["format"], &packed["format"]),
+            (&format.into(), &format.into())
+        );
+        assert_eq!(
+            (&plain["format"], &plain["stored_levels"]),
+            (&"RGBA8".into(), &0.into())
+        );
+        assert!(one["rms"].as_f64().unwrap() < 4.0, "{one}");
+        assert_eq!(one["bytes"], packed["bytes"]);
+        // Blocks of small levels are larger than their texels.
+        let [plain, packed] = [plain, &packed].map(|it| it["bytes"].as_u64().unwrap());
+        assert!(packed <= plain.div_ceil(4) + 3 * 16, "{packed} {plain}");
+    }
+    // What is compressed stays as it is.
+    let again = text(&folder.join("again.throng"));
+    ok(&["bake", &packed, &again, "--textures", "bc7"]);
+    assert_eq!(
+        std::fs::read(&again).unwrap(),
+        std::fs::read(&packed).unwrap()
+    );
 }

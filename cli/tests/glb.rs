@@ -73,7 +73,7 @@ fn check(file: &str, pose: &[&str], out: &Path) {
                 let image = &character.images()[texture.image as usize];
                 Some((
                     image.width,
-                    image.rgba().into_owned(),
+                    image.rgba().unwrap().into_owned(),
                     [texture.wrap_u, texture.wrap_v],
                     [texture.magnify, texture.minify],
                     texture.mip,

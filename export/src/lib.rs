@@ -21,7 +21,8 @@
 //! - An additive clip is written on top of the rest pose, because glTF has no differences.
 //! - Events are in `extras.events` of an animation, where an import reads them.
 //! - A socket is a node below its joint.
-//! - Images are written as PNG, because a character has decoded images.
+//! - Images are written as PNG. Compressed ones are decoded, without their coarser levels, and
+//!   normals of two channels get the third.
 //!
 //! glTF cannot store masks, blend spaces, state machines, gaits, roles of a humanoid and the
 //! fact that a clip is additive. [`Exported::description`] has them, and so has `extras.throng` of

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine2, DVec2};
-use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
+use throng::mesh::{AlphaMode, Filter, Image, ImageFormat, Material, TextureRef, Wrap};
 use throng::{Error, Result};
 
 /// The materials that the written primitives use, with their images and samplers.
@@ -57,7 +57,12 @@ impl<'a> Materials<'a> {
         let mut images = Vec::with_capacity(self.images.len());
         for index in &self.images {
             let index = *index as usize;
-            let written = character.images().get(index).map(|one| image(one, data));
+            let is_normals = character.materials().iter().any(|one| {
+                let texture = one.normal_texture;
+                texture.is_some_and(|texture| texture.image as usize == index)
+            });
+            let written = character.images().get(index);
+            let written = written.map(|one| image(one, is_normals, data));
             images.extend(written.transpose().map_err(at("image", index))?);
         }
         let textures = self.textures.iter();
@@ -205,22 +210,33 @@ fn sampler(texture: &TextureRef) -> Value {
     })
 }
 
-fn image(image: &Image, data: &mut Data) -> Result<Value> {
-    let view = data.view(&png(image)?, None)?;
+fn image(image: &Image, is_normals: bool, data: &mut Data) -> Result<Value> {
+    let mut rgba = image.rgba()?;
+    if is_normals && matches!(image.format(), ImageFormat::Bc5 | ImageFormat::EacRg) {
+        rgba.to_mut().chunks_exact_mut(4).for_each(add_blue);
+    }
+    let view = data.view(&png(image, &rgba)?, None)?;
     let mut written = named(&image.name);
     written["mimeType"] = "image/png".into();
     written["bufferView"] = view.into();
     Ok(written)
 }
 
+/// Adds the third coordinate of the normal in a texel with two.
+fn add_blue(texel: &mut [u8]) {
+    let [x, y] = [texel[0], texel[1]].map(|byte| f32::from(byte) / 127.5 - 1.0);
+    let z = (1.0 - x * x - y * y).max(0.0).sqrt();
+    texel[2] = ((z + 1.0) * 127.5).round() as u8;
+}
+
 /// The bytes of a PNG file.
-fn png(image: &Image) -> Result<Vec<u8>> {
+fn png(image: &Image, rgba: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     let written = encoder.write_header().and_then(|mut writer| {
-        writer.write_image_data(&image.rgba())?;
+        writer.write_image_data(rgba)?;
         writer.finish()
     });
     // The images of a character have the size that they state, and memory can be written.

@@ -1,6 +1,8 @@
 //! The caps of the import options, counted over a whole file.
 
 use super::fault::{check_cap, file_part};
+#[cfg(feature = "gltf")]
+use throng::error::{AssetFault, Error};
 use throng::error::{Object, Result};
 use throng::import::ImportOptions;
 
@@ -72,6 +74,30 @@ impl<'a> Budget<'a> {
         let cap = self.options.limits.keys as u64;
         take(&mut self.keys, count, cap, "keys", object)?;
         self.charge(count.saturating_mul(size), object)
+    }
+
+    /// Checks the size that an image claims, and counts its decoded bytes: those of a texel as read
+    /// and 4 as kept.
+    ///
+    /// The encoded bytes are counted too: several images may refer to the same bytes, and each
+    /// reads all of them.
+    #[cfg(feature = "gltf")]
+    pub(super) fn image(
+        &mut self,
+        [width, height]: [u32; 2],
+        texel_bytes: usize,
+        encoded_bytes: usize,
+        object: &Object,
+    ) -> Result<()> {
+        let asked = u64::from(width) * u64::from(height);
+        let cap = self.options.limits.image_texels;
+        check_cap(|| object.clone(), "texels of one image", asked, cap)?;
+        if asked == 0 {
+            let why = AssetFault::Image("it has no pixels".into());
+            return Err(Error::asset(object.clone(), why));
+        }
+        let decoded = asked.saturating_mul(texel_bytes as u64 + 4);
+        self.charge(decoded.saturating_add(encoded_bytes as u64), object)
     }
 
     /// Counts other bytes that are about to be stored.

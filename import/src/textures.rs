@@ -106,7 +106,7 @@ mod decoded {
     /// The most folders of a name that are looked for. Names may start at the root of a project.
     const MOST_FOLDERS: usize = 8;
     /// The extensions of images that may stand in for one of another format.
-    const DECODED: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+    const DECODED: [&str; 5] = ["png", "jpg", "jpeg", "webp", "ktx2"];
 
     impl Images {
         pub(super) fn load(

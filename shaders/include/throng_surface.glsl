@@ -233,7 +233,12 @@ ThrongSurface throng_surface() {
     vec3 normal = has_normals ? throng_in_normal : throng_facet(slopes);
     normal *= inversesqrt(max(dot(normal, normal), 1e-30));
     if (throng_has_texture(THRONG_NORMAL)) {
-        vec3 detail = THRONG_SAMPLE(THRONG_NORMAL).xyz * 2.0 - 1.0;
+        vec3 texel = THRONG_SAMPLE(THRONG_NORMAL).xyz;
+        vec3 detail = texel * 2.0 - 1.0;
+        // A map of two channels has no blue. One of three is not 0 there: normals point outwards.
+        if (texel.b == 0.0) {
+            detail.z = sqrt(max(1.0 - dot(detail.xy, detail.xy), 0.0));
+        }
         detail.xy *= THRONG_MATERIAL.normal_scale;
         mat3 frame;
         bool has_tangent = throng_surface_may_have(THRONG_SURFACE_TANGENTS)

@@ -3,7 +3,7 @@
 use super::animation_set::AnimationSet;
 use super::flips::{ScaleRanges, mark_flips};
 use crate::clip::{Clip, ClipOptions, ClipReach, CurveClip};
-use crate::error::Result;
+use crate::error::{ArgumentFault, Error, Object, ObjectKind, Result};
 use crate::id::{Id, find};
 use crate::mesh::{
     Aabb, Image, Material, MaterialVariant, Model, MorphWeight, PaletteJoint, PartId, Primitive,
@@ -165,7 +165,7 @@ impl Character {
         &self.model.materials
     }
 
-    /// The decoded images of the materials.
+    /// The images of the materials.
     #[must_use]
     pub fn images(&self) -> &[Image] {
         &self.model.images
@@ -224,6 +224,34 @@ impl Character {
     #[must_use]
     pub fn rest_bounds(&self) -> Aabb {
         self.model.rest_bounds
+    }
+
+    /// The same character with other images, such as compressed ones. Materials keep their indices.
+    ///
+    /// ```
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let images = character.images().iter().map(|image| image.with_mips(true));
+    /// let images = images.collect::<throng::Result<_>>()?;
+    /// let character = character.with_images(images)?;
+    /// assert!(character.images().iter().all(|image| image.levels().count() > 0));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless there are as many images as before, and [`Error::Asset`] for one
+    /// whose size and bytes do not agree.
+    pub fn with_images(mut self, images: Vec<Image>) -> Result<Self> {
+        let (got, need) = (images.len(), self.images().len());
+        if got != need {
+            let (what, why) = ("images", ArgumentFault::Length { got, need });
+            return Err(Error::Argument { what, why });
+        }
+        for (index, image) in images.iter().enumerate() {
+            let at = || Object::new(ObjectKind::Image, index, "");
+            image.check().map_err(|why| Error::asset(at(), why))?;
+        }
+        self.model.images = images;
+        Ok(self)
     }
 
     /// A copy without the data that only drawing needs: no primitives, no images. The materials

@@ -37,7 +37,7 @@
 //! | `skeleton` | joints, skins, the range of each joint's scale |
 //! | `mesh` | name, forms of clips to keep, packing options, palette, primitives with their streams, influences, morph targets and levels of detail, morph weights, bounds |
 //! | `materials` | materials |
-//! | `images` | decoded images, run-length encoded |
+//! | `images` | images: texels, run-length encoded, or stored mip levels |
 //! | `curves` | the curves of the imported file, if they were kept |
 //! | `clips` | packed clips |
 //! | `animations` | masks, sockets, blend spaces, state machine, events, root motion, gaits |
@@ -52,13 +52,15 @@
 //! variants has their section. Nothing is converted: import the original file again and save the
 //! result.
 //!
-//! The version of `mesh` is 4, those of `clips` and `animations` are 3, those of `images`, `curves`
+//! The version of `mesh` is 4, those of `images`, `clips` and `animations` are 3, those of `curves`
 //! and `humanoid` are 2, and those of all other sections are 1. An image is its name, its width and
-//! height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the literals of
-//! all runs one after the other, 4 bytes each. This is run-length encoding of texels. A run has two
-//! bytes: the number of its literals, at least 1, and the number of times that its last literal is
-//! repeated. A loaded [`Image`](crate::mesh::Image) keeps its runs. Its texels are at most 171
-//! times as large.
+//! height as two 32-bit numbers, its format in a byte and the number of its stored mip levels in 4
+//! bytes. With levels, the number of their bytes in 8 bytes and the bytes follow, which are kept
+//! and uploaded as they are. Without, the number of its runs in 8 bytes, the runs, and the literals
+//! of all runs one after the other follow, 4 bytes each. This is run-length encoding of texels. A
+//! run has two bytes: the number of its literals, at least 1, and the number of times that its last
+//! literal is repeated. A loaded [`Image`](crate::mesh::Image) keeps its runs. Its texels are at
+//! most 171 times as large.
 //!
 //! Lists of numbers, such as vertex streams and packed keys, are stored as they are in memory, and
 //! loading copies them without a conversion.

@@ -1,6 +1,7 @@
 //! Device features that the crate requires or can use, and the structures that say them.
 
 use crate::error::{Error, Result};
+use crate::import::TextureTarget;
 use ash::vk;
 use core::ffi::CStr;
 use core::fmt;
@@ -108,6 +109,15 @@ pub struct Features {
     ///
     /// [`PassDesc::depth_clamp`](crate::PassDesc::depth_clamp) asks for it.
     DEPTH_CLAMP = 9: "depthClamp";
+    /// `VkPhysicalDeviceFeatures::textureCompressionBC`: images in BC formats are sampled as they
+    /// are.
+    ///
+    /// Without it and the two below, such images are decoded to RGBA8 when they are uploaded.
+    TEXTURE_COMPRESSION_BC = 10: "textureCompressionBC";
+    /// `VkPhysicalDeviceFeatures::textureCompressionETC2`: the same for ETC2 and EAC.
+    TEXTURE_COMPRESSION_ETC2 = 11: "textureCompressionETC2";
+    /// `VkPhysicalDeviceFeatures::textureCompressionASTC_LDR`: the same for ASTC.
+    TEXTURE_COMPRESSION_ASTC = 12: "textureCompressionASTC_LDR";
 }
 }
 
@@ -122,6 +132,29 @@ impl Features {
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// The best formats for [`ImportOptions::textures`](crate::import::ImportOptions::textures) on
+    /// a device with these features: BC, else ASTC, else ETC2, else RGBA8.
+    ///
+    /// ```
+    /// use throng::gpu::Features;
+    /// use throng::import::TextureTarget;
+    ///
+    /// let phone = Features::TEXTURE_COMPRESSION_ASTC | Features::TEXTURE_COMPRESSION_ETC2;
+    /// assert_eq!(phone.texture_target(), TextureTarget::Astc);
+    /// ```
+    #[must_use]
+    pub const fn texture_target(self) -> TextureTarget {
+        if self.contains(Self::TEXTURE_COMPRESSION_BC) {
+            TextureTarget::Bc
+        } else if self.contains(Self::TEXTURE_COMPRESSION_ASTC) {
+            TextureTarget::Astc
+        } else if self.contains(Self::TEXTURE_COMPRESSION_ETC2) {
+            TextureTarget::Etc2
+        } else {
+            TextureTarget::Rgba8
+        }
     }
 
     /// The features `self` if a condition holds, or none.
@@ -206,12 +239,18 @@ feature_struct!(vk::PhysicalDeviceFeatures {
     INDEPENDENT_BLEND: independent_blend;
     DEPTH_CLAMP: depth_clamp;
     DRAW_INDIRECT_FIRST_INSTANCE: draw_indirect_first_instance;
+    TEXTURE_COMPRESSION_BC: texture_compression_bc;
+    TEXTURE_COMPRESSION_ETC2: texture_compression_etc2;
+    TEXTURE_COMPRESSION_ASTC: texture_compression_astc_ldr;
 });
 feature_struct!(vk::PhysicalDeviceFeatures2<'_> {
     SAMPLER_ANISOTROPY: features.sampler_anisotropy;
     INDEPENDENT_BLEND: features.independent_blend;
     DEPTH_CLAMP: features.depth_clamp;
     DRAW_INDIRECT_FIRST_INSTANCE: features.draw_indirect_first_instance;
+    TEXTURE_COMPRESSION_BC: features.texture_compression_bc;
+    TEXTURE_COMPRESSION_ETC2: features.texture_compression_etc2;
+    TEXTURE_COMPRESSION_ASTC: features.texture_compression_astc_ldr;
 });
 feature_struct!(vk::PhysicalDeviceVulkan11Features<'_> {
     MULTIVIEW: multiview;

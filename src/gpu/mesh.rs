@@ -3,7 +3,7 @@
 use super::encode::{Geometry, SkinChunks, variant};
 use super::layout::{GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
-use super::textures::Textures;
+use super::textures::{ImageFigures, Textures};
 use super::{Buffer, Device, Gpu, Guard, MemoryAllocator, Upload, destroy_fields, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
@@ -107,7 +107,9 @@ impl SkinnedMesh {
     ///   `method` cannot represent the character's palettes.
     /// - [`Error::Capacity`](crate::Error::Capacity) if the mesh buffer exceeds
     ///   `maxStorageBufferRange`, a buffer the device's largest size, or an image with all its
-    ///   reductions the device's largest width or height.
+    ///   stored levels the device's largest width or height.
+    /// - [`Error::At`](crate::Error::At) names an image in a format that the device does not
+    ///   sample, if throng was built without the Cargo feature `decode`.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
     ///
@@ -178,6 +180,12 @@ impl SkinnedMesh {
     #[must_use]
     pub fn draws(&self) -> &[Vec<PrimitiveDraw>] {
         &self.draws
+    }
+
+    /// The images that materials use: their formats on this device, and their bytes.
+    #[must_use]
+    pub fn images(&self) -> &[ImageFigures] {
+        self.textures.figures()
     }
 
     /// Number of materials, at least one.

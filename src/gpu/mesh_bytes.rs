@@ -1,12 +1,10 @@
 //! The device memory of a character, computed without a device.
 
 use super::encode::Geometry;
-use super::textures::IS_COLOR;
-use super::{SkinnedMesh, palettes};
+use super::textures::{self, ImageFigures};
+use super::{Features, SkinnedMesh, palettes};
 use crate::character::Character;
 use crate::error::Result;
-use crate::mesh::Image;
-use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
 
 impl SkinnedMesh {
@@ -39,41 +37,39 @@ impl SkinnedMesh {
         Ok(geometry.words.len() as u64 * 4 + rows * palettes::ROW_BYTES)
     }
 
-    /// The bytes of the images that [`Self::new`] asks the allocator for. Needs no device.
+    /// The images that [`Self::new`] creates on a device with these features. Needs no device.
     ///
-    /// Mip levels are included, and so is the white texel for materials without textures. An image
-    /// counts twice if one material uses it as a colour and another one as numbers. Padding that
-    /// the device adds is not included.
+    /// They are those that materials use, sorted by index. Not included is the white texel for
+    /// materials without textures, and that a device leaves out levels that are too large for it.
     ///
     /// ```
-    /// use throng::gpu::SkinnedMesh;
+    /// use throng::gpu::{Features, SkinnedMesh};
     ///
     /// let character = throng::builtin::mannequin()?.character;
-    /// assert_eq!(SkinnedMesh::image_bytes(&character), 4);
+    /// assert!(SkinnedMesh::image_figures(&character, Features::REQUIRED).is_empty());
     /// # Ok::<(), throng::Error>(())
     /// ```
     #[must_use]
-    pub fn image_bytes(character: &Character) -> u64 {
-        let mut used = Vec::new();
-        for material in character.materials() {
-            for (texture, is_color) in material.textures().into_iter().zip(IS_COLOR) {
-                used.extend(texture.map(|texture| (texture.image, is_color)));
-            }
-        }
-        let used = order::sorted_set(used);
-        let image = |(index, _): &(u32, bool)| character.images().get(*index as usize);
-        let white = 4;
-        white + used.iter().filter_map(image).map(mip_bytes).sum::<u64>()
+    pub fn image_figures(character: &Character, features: Features) -> Vec<ImageFigures> {
+        textures::image_figures(character, features)
     }
-}
 
-/// The bytes of an image with all of its mip levels.
-fn mip_bytes(image: &Image) -> u64 {
-    let (mut width, mut height) = (u64::from(image.width), u64::from(image.height));
-    let mut bytes = width * height * 4;
-    while width.max(height) > 1 {
-        (width, height) = ((width / 2).max(1), (height / 2).max(1));
-        bytes += width * height * 4;
+    /// The bytes of the images that [`Self::new`] asks the allocator for on a device with these
+    /// features. Needs no device.
+    ///
+    /// It is the sum of [`Self::image_figures`], and 4 for the white texel of materials without
+    /// textures. Padding that the device adds is not included.
+    ///
+    /// ```
+    /// use throng::gpu::{Features, SkinnedMesh};
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// assert_eq!(SkinnedMesh::image_bytes(&character, Features::REQUIRED), 4);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn image_bytes(character: &Character, features: Features) -> u64 {
+        let images = Self::image_figures(character, features);
+        4 + images.iter().map(|image| image.bytes).sum::<u64>()
     }
-    bytes
 }

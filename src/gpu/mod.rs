@@ -188,7 +188,6 @@ pub(crate) mod ring;
 pub(crate) mod sets;
 mod static_mesh;
 pub(crate) mod structures;
-mod texture;
 mod textures;
 mod upload;
 
@@ -218,4 +217,5 @@ pub(crate) use ranges::Blending;
 pub(crate) use ring::host_types;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::SkinnedPrimitive;
+pub use textures::ImageFigures;
 pub use upload::Upload;

@@ -1,13 +1,14 @@
 //! A character's images and samplers on the GPU.
 
 use super::memory::Image;
-use super::texture::MipChain;
 use super::{Destroy, Device, Features, Gpu, Guard, Object, Upload, VkCall};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::mesh::{Filter, Material, TextureRef, Wrap};
+use crate::mesh::{Filter, ImageFormat, ImageLevel, Material, TextureRef, Wrap};
+use crate::order;
 use ash::vk;
 use glam::Affine2;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
@@ -32,6 +33,104 @@ const WHITE: TextureRef = TextureRef {
 /// The wrap modes and filters of a texture, which textures with the same sampler share.
 type SamplerKey = ([Wrap; 2], [Filter; 2], Option<Filter>);
 
+/// An image of a character on a device: its format and size there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImageFigures {
+    /// The image's index in [`Character::images`].
+    pub image: u32,
+    /// True if it is sampled as a colour in sRGB. An image of which materials make both uses is
+    /// there twice.
+    pub is_color: bool,
+    /// The format on the device: the image's own, or RGBA8 if the device lacks that.
+    pub format: ImageFormat,
+    /// Bytes of all mip levels, without the padding that the device adds.
+    pub bytes: u64,
+}
+
+/// The images that the materials of a character use, on a device with these features.
+pub(super) fn image_figures(character: &Character, features: Features) -> Vec<ImageFigures> {
+    let mut used = Vec::new();
+    for material in character.materials() {
+        for (texture, is_color) in material.textures().into_iter().zip(IS_COLOR) {
+            used.extend(texture.map(|texture| (texture.image, is_color)));
+        }
+    }
+    let figures = |(image, is_color): (u32, bool)| {
+        let raw = character.images().get(image as usize)?;
+        let (format, _) = format_on(features, raw.format(), is_color);
+        let bytes = format.bytes(raw.width, raw.height, raw.level_count());
+        Some(ImageFigures {
+            image,
+            is_color,
+            format,
+            bytes,
+        })
+    };
+    let used = order::sorted_set(used);
+    used.into_iter().filter_map(figures).collect()
+}
+
+/// The format that an image has on a device: its own, or RGBA8 to which it is decoded.
+fn format_on(features: Features, own: ImageFormat, is_color: bool) -> (ImageFormat, vk::Format) {
+    let (feature, numbers) = on_device(own);
+    // No format of one or two channels is in sRGB, which has the next number.
+    let has_srgb = !matches!(
+        own,
+        ImageFormat::Bc4 | ImageFormat::Bc5 | ImageFormat::EacR | ImageFormat::EacRg
+    );
+    match (features.contains(feature), is_color) {
+        (true, false) => (own, numbers),
+        (true, true) if own == ImageFormat::Rgba8 => (own, vk::Format::R8G8B8A8_SRGB),
+        (true, true) if has_srgb => (own, vk::Format::from_raw(numbers.as_raw() + 1)),
+        _ => format_on(features, ImageFormat::Rgba8, is_color),
+    }
+}
+
+/// The feature by which a device samples a format, and the one of Vulkan that is not in sRGB.
+const fn on_device(format: ImageFormat) -> (Features, vk::Format) {
+    use vk::Format as V;
+    const BC: Features = Features::TEXTURE_COMPRESSION_BC;
+    const ETC2: Features = Features::TEXTURE_COMPRESSION_ETC2;
+    match format {
+        ImageFormat::Rgba8 => (Features::NONE, V::R8G8B8A8_UNORM),
+        ImageFormat::Bc1 => (BC, V::BC1_RGB_UNORM_BLOCK),
+        ImageFormat::Bc1Alpha => (BC, V::BC1_RGBA_UNORM_BLOCK),
+        ImageFormat::Bc3 => (BC, V::BC3_UNORM_BLOCK),
+        ImageFormat::Bc4 => (BC, V::BC4_UNORM_BLOCK),
+        ImageFormat::Bc5 => (BC, V::BC5_UNORM_BLOCK),
+        ImageFormat::Bc7 => (BC, V::BC7_UNORM_BLOCK),
+        ImageFormat::Etc2 => (ETC2, V::ETC2_R8G8B8_UNORM_BLOCK),
+        ImageFormat::Etc2Alpha => (ETC2, V::ETC2_R8G8B8A8_UNORM_BLOCK),
+        ImageFormat::EacR => (ETC2, V::EAC_R11_UNORM_BLOCK),
+        ImageFormat::EacRg => (ETC2, V::EAC_R11G11_UNORM_BLOCK),
+        ImageFormat::Astc4x4 => (Features::TEXTURE_COMPRESSION_ASTC, V::ASTC_4X4_UNORM_BLOCK),
+    }
+}
+
+/// An image as a device has it: with all levels, decoded if it must be.
+fn ready(
+    raw: &crate::mesh::Image,
+    is_color: bool,
+    (keep, enabled): (bool, Features),
+) -> Result<Cow<'_, crate::mesh::Image>> {
+    let needed = on_device(raw.format()).0 - enabled;
+    let image = match keep {
+        true => Cow::Borrowed(raw),
+        false => raw.decoded().map_err(|error| match needed.names() {
+            names if names.is_empty() => error,
+            missing => Error::NotEnabled {
+                what: "a compressed image, without the Cargo feature `decode` of throng,",
+                missing,
+            },
+        })?,
+    };
+    match image.stored().0 {
+        0 => image.with_mips(is_color).map(Cow::Owned),
+        _ => Ok(image),
+    }
+}
+
 /// Images, samplers, and the textures that combine them.
 #[derive(Debug, Default)]
 pub(crate) struct Textures {
@@ -43,6 +142,7 @@ pub(crate) struct Textures {
     materials: Vec<[u32; Material::TEXTURES]>,
     /// True if one set has all textures.
     shared: bool,
+    figures: Vec<ImageFigures>,
 }
 
 /// Images and pairs that exist already, while a character's textures are created.
@@ -61,7 +161,7 @@ impl Textures {
         let mut made = Guard::new(gpu, Self::default());
         let mut known = Known::default();
         let name = character.name();
-        made.add_image(gpu, upload, name, (&white_texel(), true))?;
+        made.add_image(gpu, upload, name, (0, &white_texel(), true))?;
         let sampler = made.sampler(gpu.device, &WHITE)?;
         made.pair(&mut known, 0, sampler);
         for material in character.materials() {
@@ -78,7 +178,7 @@ impl Textures {
                 let image = match known.images.get(&(image, is_color)) {
                     Some(index) => *index,
                     None => {
-                        let index = made.add_image(gpu, upload, name, (raw, is_color))?;
+                        let index = made.add_image(gpu, upload, name, (image, raw, is_color))?;
                         known.images.insert((image, is_color), index);
                         index
                     }
@@ -89,6 +189,7 @@ impl Textures {
             made.materials.push(indices);
         }
         let fits = made.all.len() as u64 <= gpu.device.limits.max_textures.into();
+        made.figures = image_figures(character, gpu.device.enabled);
         made.shared = gpu.device.enabled.contains(Features::DESCRIPTOR_INDEXING) && fits;
         Ok(made)
     }
@@ -114,27 +215,34 @@ impl Textures {
         gpu: Gpu<'_>,
         upload: &mut Upload,
         owner: &str,
-        (image, is_color): (&crate::mesh::Image, bool),
+        (index, raw, is_color): (u32, &crate::mesh::Image, bool),
     ) -> Result<usize> {
         let most = gpu.device.limits.max_image_dimension;
-        let chain = MipChain::new(image, is_color, most);
-        let Some(top) = chain.levels.first() else {
+        let (format, on_device) = format_on(gpu.device.enabled, raw.format(), is_color);
+        let keep = (format == raw.format(), gpu.device.enabled);
+        let image = ready(raw, is_color, keep).map_err(|why| Error::At {
+            what: "image",
+            index: index.into(),
+            name: raw.name.clone(),
+            why: Box::new(why),
+        })?;
+        let fits = |level: &ImageLevel<'_>| level.width.max(level.height) <= most;
+        let levels: Vec<_> = image.levels().filter(fits).collect();
+        let Some(top) = levels.first() else {
             return Err(Error::Capacity {
                 what: "texels",
                 asked: image.width.max(image.height).into(),
                 cap: most.into(),
             });
         };
-        let format = if is_color {
-            vk::Format::R8G8B8A8_SRGB
-        } else {
-            vk::Format::R8G8B8A8_UNORM
-        };
+        let bytes: usize = levels.iter().map(|level| level.bytes.len()).sum();
+        let (_, stored) = image.stored();
         let name = format!("throng {owner}: image {}", image.name);
         let size = (top.width, top.height);
-        let levels = chain.levels.len() as u32;
-        let made = Image::new(gpu, &name, format, size, levels)?;
-        upload.image(gpu, made.handle(), &chain.texels, chain.levels.iter())?;
+        let made = Image::new(gpu, &name, on_device, size, levels.len() as u32)?;
+        // Levels that are too large come first.
+        let bytes = &stored[stored.len() - bytes..];
+        upload.image(gpu, made.handle(), bytes, levels.into_iter())?;
         self.images.push(made.keep());
         Ok(self.images.len() - 1)
     }
@@ -150,6 +258,10 @@ impl Textures {
         let made = Object::new(device, handle, "throng sampler");
         self.samplers.push((key, made.keep()));
         Ok(self.samplers.len() - 1)
+    }
+
+    pub(crate) fn figures(&self) -> &[ImageFigures] {
+        &self.figures
     }
 
     pub(crate) fn material_count(&self) -> u32 {

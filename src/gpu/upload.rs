@@ -4,6 +4,7 @@ use super::memory::color_range;
 use super::ring::host_types;
 use super::{Buffer, BufferDesc, Destroy, Device, Gpu, MemoryAllocator, destroy_fields};
 use crate::error::Result;
+use crate::mesh::ImageLevel;
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 
@@ -104,18 +105,20 @@ impl Upload {
         Ok(())
     }
 
-    /// Stages the mip levels of an RGBA8 image: (width, height, texels) from the finest.
+    /// Stages mip levels, from the finest. Their bytes follow each other in `bytes`.
     pub(crate) fn image<'a>(
         &mut self,
         gpu: Gpu<'_>,
         to: vk::Image,
-        texels: &[u8],
-        levels: impl Iterator<Item = &'a super::texture::Level>,
+        bytes: &[u8],
+        levels: impl Iterator<Item = ImageLevel<'a>>,
     ) -> Result<()> {
-        let (from, start) = self.stage(gpu, texels)?;
+        let (from, mut at) = self.stage(gpu, bytes)?;
         let regions = levels.enumerate().map(|(index, level)| {
+            let start = at;
+            at += level.bytes.len() as u64;
             vk::BufferImageCopy::default()
-                .buffer_offset(start + level.offset as u64)
+                .buffer_offset(start)
                 .image_subresource(vk::ImageSubresourceLayers {
                     aspect_mask: vk::ImageAspectFlags::COLOR,
                     mip_level: index as u32,

@@ -27,7 +27,7 @@ mod weight_match;
 
 pub use imported::{GeometryReport, Imported, InfluenceLoss, SpawnPoint};
 pub use limits::ImportLimits;
-pub use options::{ImportOptions, UpAxis};
+pub use options::{ImportOptions, TextureTarget, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawMorph, RawNode, RawPrimitive,
     RawSkin,

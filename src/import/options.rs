@@ -14,6 +14,26 @@ pub enum UpAxis {
     Z,
 }
 
+/// The formats to which readers transcode images of Basis Universal (ETC1S and UASTC in KTX2) and
+/// of ASTC.
+///
+/// Images in other formats are kept as they are. A device that lacks a format gets RGBA8; see
+/// [`ImageFormat`](crate::mesh::ImageFormat). With the feature `vulkan`, `Features::texture_target`
+/// chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum TextureTarget {
+    /// BC7, which all devices of desktops have. It represents UASTC almost without loss.
+    #[default]
+    Bc,
+    /// ASTC 4x4, for phones and tablets. UASTC is a subset of it.
+    Astc,
+    /// ETC2, for devices without ASTC.
+    Etc2,
+    /// RGBA8, which all devices have and programs can read. Four times as large.
+    Rgba8,
+}
+
 /// Options of an import: the parts to read, how they are stored, and limits of size.
 ///
 /// Minor versions may add fields, so name the fields that you set and take the defaults for others:
@@ -73,6 +93,8 @@ pub struct ImportOptions {
     /// or left out; see [`RepairKind::ImageReplaced`](crate::import::RepairKind::ImageReplaced) and
     /// [`RepairKind::ImageLeftOut`](crate::import::RepairKind::ImageLeftOut).
     pub images: bool,
+    /// The formats to which images are transcoded that are made for it.
+    pub textures: TextureTarget,
     /// If true, smooth normals are computed for primitives that have none.
     ///
     /// Each triangle is weighted by the angle at its corner, across vertices at the same position.
@@ -153,6 +175,7 @@ impl Default for ImportOptions {
             leave_out: Vec::new(),
             meshes: true,
             images: true,
+            textures: TextureTarget::default(),
             smooth_normals: false,
             max_influences: None,
             share_binds: true,

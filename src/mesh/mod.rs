@@ -1,9 +1,15 @@
 //! Meshes, materials and palette entries: the parts of a character that are drawn.
 
+#[cfg(feature = "decode")]
+mod astc;
 mod bounds;
+#[cfg(feature = "decode")]
+mod decode;
 mod expression;
 mod image;
+mod image_format;
 mod material;
+mod mips;
 mod model;
 mod order;
 mod palette_joint;
@@ -19,6 +25,7 @@ pub(crate) use expression::add_expressions;
 pub use expression::{Expression, ExpressionOverride, MorphWeight};
 pub use image::Image;
 pub(crate) use image::{RunLengths, TexelRuns};
+pub use image_format::{ImageFormat, ImageLevel};
 pub use material::{AlphaMode, Filter, Material, TextureRef, Wrap};
 pub(crate) use model::{Model, Skin};
 pub(crate) use order::{cache_order, reorder, shaded_vertices};

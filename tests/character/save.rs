@@ -227,7 +227,7 @@ fn what_was_saved_is_read_back_as_it_was() {
         assert_eq!(read.to_bytes(), bytes, "{name}");
         play(&read);
         let images = character.images().iter();
-        let images: usize = images.map(|image| image.rgba().len()).sum();
+        let images: usize = images.map(|image| image.rgba().unwrap().len()).sum();
         println!("{name}: {} bytes, {images} of them images", bytes.len());
     }
 }

@@ -97,7 +97,7 @@ fn a_reader_is_never_asked_for_a_path_outside() {
     let text = with_texture("..\\x%20 y.png").text();
     let c = throng_import::bytes(text.as_bytes(), &options).unwrap();
     assert_eq!(c.repairs, []);
-    assert_eq!(*c.images()[0].rgba(), [255, 0, 0, 255]);
+    assert_eq!(*c.images()[0].rgba().unwrap(), [255, 0, 0, 255]);
     let none = ImportOptions {
         images: false,
         ..options

@@ -45,6 +45,7 @@ mod minimal;
 #[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../../examples/own_pipeline.rs"]
 mod own_pipeline;
+#[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../../examples/own_shader.rs"]
 mod own_shader;
 #[allow(dead_code, reason = "the example's command line is not used here")]

@@ -194,6 +194,9 @@ fn structures_are_read_and_written_one_by_one() {
         .union(Features::INDEPENDENT_BLEND)
         .union(Features::DEPTH_CLAMP)
         .union(Features::DRAW_INDIRECT_FIRST_INSTANCE)
+        .union(Features::TEXTURE_COMPRESSION_BC)
+        .union(Features::TEXTURE_COMPRESSION_ETC2)
+        .union(Features::TEXTURE_COMPRESSION_ASTC)
         .union(Features::DESCRIPTOR_INDEXING)
         .union(Features::ACCELERATION_STRUCTURE);
     let mut v10 = vk::PhysicalDeviceFeatures2::default();

@@ -26,8 +26,6 @@ mod push_layout;
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 #[path = "../../src/gpu/layout.rs"]
 mod shader_layout;
-#[path = "../../src/gpu/texture.rs"]
-mod texture;
 
 mod allocators;
 mod animate;

@@ -137,6 +137,15 @@ fn the_optional_features_of_a_device_are_found() {
             v10.draw_indirect_first_instance,
             Features::DRAW_INDIRECT_FIRST_INSTANCE,
         ),
+        (v10.texture_compression_bc, Features::TEXTURE_COMPRESSION_BC),
+        (
+            v10.texture_compression_etc2,
+            Features::TEXTURE_COMPRESSION_ETC2,
+        ),
+        (
+            v10.texture_compression_astc_ldr,
+            Features::TEXTURE_COMPRESSION_ASTC,
+        ),
         (indexing, Features::DESCRIPTOR_INDEXING),
     ];
     let optional = optional.iter().filter(|(on, _)| *on == vk::TRUE);

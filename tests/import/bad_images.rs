@@ -17,7 +17,7 @@ const TEXTURES: [&str; 5] = [
 ];
 
 /// A triangle whose base colour is this image.
-fn with_image(bytes: &[u8]) -> Builder {
+pub(crate) fn with_image(bytes: &[u8]) -> Builder {
     let mut b = triangle();
     let view = b.view(bytes);
     b.json["images"] = json!([{ "bufferView": view }]);
@@ -44,7 +44,7 @@ fn with_textures(mut b: Builder, slots: &[&str]) -> Builder {
 }
 
 fn assert_is_placeholder(image: &Image) {
-    let rgba = image.rgba();
+    let rgba = image.rgba().unwrap();
     let texel = |x: u32, y: u32| &rgba[(y * image.width + x) as usize * 4..][..4];
     let (magenta, black) = ([255, 0, 255, 255], [0, 0, 0, 255]);
     assert_eq!(texel(0, 0), magenta);
@@ -68,9 +68,8 @@ fn images_that_cannot_be_decoded_are_replaced() {
     told(&good, &[]);
     for (case, bytes, why) in cases![
         &png[..png.len() / 2] => "cannot be decoded: ";
-        b"GIF89a...." => "cannot be decoded: it is not PNG, JPEG or WebP";
-        b"\xabKTX 20\xbb\r\n\x1a\n"
-            => "cannot be decoded: it is KTX2 (KHR_texture_basisu), which is not supported";
+        b"GIF89a...." => "cannot be decoded: it is not PNG, JPEG, WebP or KTX2";
+        b"\xabKTX 20\xbb\r\n\x1a\n" => "cannot be decoded: its KTX2 is truncated";
         b"\0\0\0 ftypavif"
             => "cannot be decoded: it is AVIF (EXT_texture_avif), which is not supported";
         b"DDS |" => "cannot be decoded: it is DDS (MSFT_texture_dds), which is not supported";
@@ -158,9 +157,9 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
     told(
         &c,
         &[
-            "image 0: replaced by a placeholder: cannot be decoded: it is not PNG, JPEG or WebP \
+            "image 0: replaced by a placeholder: cannot be decoded: it is not PNG, JPEG, WebP or KTX2 \
              (1)",
-            "image 0: left out: cannot be decoded: it is not PNG, JPEG or WebP (1)",
+            "image 0: left out: cannot be decoded: it is not PNG, JPEG, WebP or KTX2 (1)",
             "image 1: replaced by a placeholder: missing uri or bufferView (1)",
         ],
     );
@@ -179,7 +178,7 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
     assert_eq!(only_normals.materials()[0].metallic, 1.0);
     told(
         &only_normals,
-        &["image 0: left out: cannot be decoded: it is not PNG, JPEG or WebP (1)"],
+        &["image 0: left out: cannot be decoded: it is not PNG, JPEG, WebP or KTX2 (1)"],
     );
 }
 
@@ -264,15 +263,15 @@ fn images_of_extensions_are_replaced() {
         "GOOGLE_texture_basis",
         "EXT_texture_webp",
     ] {
-        let mut b = with_image(b"\xabKTX 20\xbb");
+        let mut b = with_image(b"\0\0\0 ftypavif");
         b.json["extensionsRequired"] = json!([extension]);
         b.json["textures"] = json!([{ "extensions": { extension: { "source": 0 } } }]);
         let c = repaired(&b);
         told(
             &c,
             &[
-                "image 0: replaced by a placeholder: cannot be decoded: it is KTX2 \
-               (KHR_texture_basisu), which is not supported (1)",
+                "image 0: replaced by a placeholder: cannot be decoded: it is AVIF \
+               (EXT_texture_avif), which is not supported (1)",
             ],
         );
         assert_is_placeholder(&c.images()[0]);

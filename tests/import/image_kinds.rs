@@ -52,7 +52,7 @@ fn every_kind_of_image_gives_rgba() {
         let character = import(&b);
         let image = &character.images()[0];
         assert_eq!((image.width, image.height), size, "{name}");
-        let rgba = image.rgba();
+        let rgba = image.rgba().unwrap();
         let texels = rgba.as_chunks::<4>().0;
         assert_eq!(texels.len() as u32, size.0 * size.1, "{name}");
         // Weighted by place, so that texels in another order show.
@@ -85,7 +85,7 @@ fn webp_gives_rgba() {
         let character = import(&b);
         let image = &character.images()[0];
         assert_eq!((image.width, image.height), (23, 17), "{name}");
-        for (at, texel) in image.rgba().as_chunks::<4>().0.iter().enumerate() {
+        for (at, texel) in image.rgba().unwrap().as_chunks::<4>().0.iter().enumerate() {
             let (x, y) = ((at % 23) as f32, (at / 23) as f32);
             let blue = (x * 255.0 / 22.0).round();
             let alpha = if has_alpha {

@@ -48,6 +48,8 @@ mod formats;
 mod fuzz;
 mod help;
 mod image_kinds;
+#[cfg(feature = "ktx2")]
+mod ktx2;
 mod level_files;
 mod levels;
 mod materials;

@@ -69,7 +69,7 @@ fn materials_and_textures() {
     assert_eq!(texture.mip, Some(Filter::Nearest));
     let image = &c.images()[0];
     assert_eq!((&*image.name, image.width, image.height), ("Coat", 3, 2));
-    assert_eq!(image.rgba(), [10, 20, 30, 255].repeat(6));
+    assert_eq!(image.rgba().unwrap(), [10, 20, 30, 255].repeat(6));
     assert_eq!(c.materials()[0].base_color_texture, None);
 }
 
@@ -187,11 +187,14 @@ fn jpeg_and_data_uris_and_16_bit_png() {
     b.json["images"][1] = json!({ "uri": uri(jpeg) });
     let c = import(&b);
     assert_eq!((c.images()[0].width, c.images()[0].height), (23, 17));
-    assert!(c.images()[0].rgba()[0].abs_diff(255) < 6);
+    assert!(c.images()[0].rgba().unwrap()[0].abs_diff(255) < 6);
     let (grey, sixteen) = (png::ColorType::Grayscale, png::BitDepth::Sixteen);
     let deep = png((2, 2), grey, sixteen, &[0x80; 8]);
     b.json["images"][1] = json!({ "uri": uri(&deep) });
-    assert_eq!(import(&b).images()[0].rgba()[..4], [0x80, 0x80, 0x80, 255]);
+    assert_eq!(
+        import(&b).images()[0].rgba().unwrap()[..4],
+        [0x80, 0x80, 0x80, 255]
+    );
 }
 
 #[test]

@@ -367,8 +367,9 @@ fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Opti
     ) + texture.transform.translation.as_dvec2();
     let even = image
         .rgba()
+        .unwrap()
         .chunks_exact(4)
-        .all(|texel| texel == &image.rgba()[..4]);
+        .all(|texel| texel == &image.rgba().unwrap()[..4]);
     assert!(even || texture.magnify == Filter::Nearest && texture.mip.is_none());
     let place = |at: f64, size: u32, wrap: Wrap| {
         let texels = at * f64::from(size);
@@ -388,7 +389,7 @@ fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Opti
     let x = place(uv.x, image.width, texture.wrap_u)?;
     let y = place(uv.y, image.height, texture.wrap_v)?;
     let at = (y * image.width as usize + x) * 4;
-    let rgba = [0, 1, 2, 3].map(|channel| f64::from(image.rgba()[at + channel]) / 255.0);
+    let rgba = [0, 1, 2, 3].map(|channel| f64::from(image.rgba().unwrap()[at + channel]) / 255.0);
     let linear = |value: f64| match is_color {
         true if value <= 0.040_45 => value / 12.92,
         true => ((value + 0.055) / 1.055).powf(2.4),

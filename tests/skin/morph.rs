@@ -44,6 +44,7 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
         name: "p".into(),
         part: "p".into(),
         material: 0,
+        variants: Vec::new(),
         palette: 0..1,
         positions: (0..vertices).map(|_| rng.vector(-1.0, 1.0)).collect(),
         normals: (0..vertices).map(|_| rng.direction()).collect(),

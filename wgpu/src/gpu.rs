@@ -57,7 +57,8 @@ impl Gpu {
     ///
     /// It enables more than [`wgpu::Adapter::request_device`]: the Vulkan features
     /// `bufferDeviceAddress` and `dynamicRendering`, descriptor indexing unless `desc` requires
-    /// binding arrays, and [`wgpu::Features::INDIRECT_FIRST_INSTANCE`] where it exists.
+    /// binding arrays, and where they exist [`wgpu::Features::INDIRECT_FIRST_INSTANCE`] and the
+    /// features of compressed textures (BC, ETC2 and ASTC).
     ///
     /// # Errors
     /// - [`Error::Backend`] if the adapter is not one of Vulkan.
@@ -66,7 +67,11 @@ impl Gpu {
     ///   requires.
     /// - [`Error::Device`], [`Error::RequestDevice`] and others from the device.
     pub fn open(adapter: &wgpu::Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Result<Self> {
-        let wanted = wgpu::Features::INDIRECT_FIRST_INSTANCE & adapter.features();
+        let wanted = wgpu::Features::INDIRECT_FIRST_INSTANCE
+            | wgpu::Features::TEXTURE_COMPRESSION_BC
+            | wgpu::Features::TEXTURE_COMPRESSION_ETC2
+            | wgpu::Features::TEXTURE_COMPRESSION_ASTC;
+        let wanted = wanted & adapter.features();
         let desc = wgpu::DeviceDescriptor {
             required_features: desc.required_features | wanted,
             ..desc.clone()

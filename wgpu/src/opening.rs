@@ -15,8 +15,9 @@ use wgpu::hal::vulkan::{Adapter, CreateDeviceCallbackArgs};
 /// Bevy. Call [`Self::add_to`] there, and [`Self::gpu`] with the device. It is a handle: clones are
 /// the same.
 ///
-/// [`Gpu::open`] also asks for [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], where it exists. An
-/// engine should, too. Otherwise, vertex shaders read where their list begins.
+/// [`Gpu::open`] also asks for [`wgpu::Features::INDIRECT_FIRST_INSTANCE`] and the features of
+/// compressed textures, where they exist. An engine should, too. Otherwise, vertex shaders read
+/// where their list begins, and compressed images are decoded.
 ///
 /// ```no_run
 /// use throng_wgpu::{Error, Gpu, Opening, wgpu};

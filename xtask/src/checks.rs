@@ -120,8 +120,8 @@ fn lints(ci: &Ci) -> Result {
 fn features(ci: &Ci) -> Result {
     let sh = &ci.sh;
     // `shaderc` has code in the build script alone, which the check `clippy` compiles with it.
-    let features = "vulkan lod serde toml tracing".split(' ');
-    let readers = "gltf meshopt draco webp fbx ezm wgl".split(' ');
+    let features = "vulkan decode lod serde toml tracing".split(' ');
+    let readers = "gltf meshopt draco ktx2 webp fbx ezm wgl".split(' ');
     // The library and the readers without features, the command line without its feature, which
     // needs a C compiler, the fuzz targets, which are no member of the workspace, and the committed
     // SPIR-V.
@@ -177,7 +177,7 @@ fn arm(ci: &Ci) -> Result {
 
 /// The documentation, with that of the crate for wgpu in its turn.
 fn docs(ci: &Ci) -> Result {
-    let readers = "fbx ezm wgl meshopt draco webp tracing".split(' ');
+    let readers = "fbx ezm wgl meshopt draco ktx2 webp tracing".split(' ');
     let readers: String = readers
         .map(|it| format!(" --features throng-import/{it}"))
         .collect();

@@ -71,13 +71,16 @@ pub(super) struct GpuMemory {
 }
 
 pub(super) fn gpu_memory(model: &Character) -> Option<GpuMemory> {
-    use throng::gpu::SkinnedMesh;
+    use throng::gpu::{Features, SkinnedMesh};
     use throng::palette::{PaletteFormat, SkinningMethod};
     use throng::skin::SkinnedLayout;
     let format = PaletteFormat::of(model, SkinningMethod::Linear).ok()?;
+    let compression = Features::TEXTURE_COMPRESSION_BC
+        | Features::TEXTURE_COMPRESSION_ETC2
+        | Features::TEXTURE_COMPRESSION_ASTC;
     Some(GpuMemory {
         mesh: SkinnedMesh::buffer_bytes(model, SkinningMethod::Linear).ok()?,
-        images: SkinnedMesh::image_bytes(model),
+        images: SkinnedMesh::image_bytes(model, compression),
         palette_per_instance: model.palette().len() as u64 * format.entry_bytes() as u64,
         deformed_per_instance: u64::from(SkinnedLayout::new(model).ok()?.words) * 4,
     })

@@ -4,6 +4,7 @@ use super::facts::{
     gpu_memory, ground_speeds, level_distance_m, moved_vertices, override_name, shape_name, streams,
 };
 use crate::report::{self, FORMAT};
+use crate::textures::device_bytes;
 use serde_json::{Value, json};
 use throng::Id;
 use throng::character::Character;
@@ -176,7 +177,14 @@ fn material(material: &Material) -> Value {
 }
 
 fn image(image: &Image) -> Value {
-    json!({ "name": image.name, "width": image.width, "height": image.height })
+    json!({
+        "name": image.name,
+        "width": image.width,
+        "height": image.height,
+        "format": image.format().name(),
+        "stored_levels": image.levels().count(),
+        "bytes": device_bytes(image),
+    })
 }
 
 fn morph(model: &Character, index: usize, weight: &MorphWeight) -> Value {

@@ -5,6 +5,7 @@ use super::facts::{
 };
 use crate::report;
 use crate::table::{counted, section, table};
+use crate::textures::device_bytes;
 use crate::words::{grouped, plural, title};
 use throng::Id;
 use throng::character::{Character, LevelInfo};
@@ -277,7 +278,14 @@ fn morph_weights(model: &Character) -> Vec<Vec<String>> {
 fn images(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, image): (usize, &Image)| {
         let size = format!("{} x {}", image.width, image.height);
-        vec![index.to_string(), title(&image.name), size]
+        let levels = match image.levels().count() {
+            0 => "mip levels made at upload".into(),
+            stored => plural(stored, "stored mip level"),
+        };
+        let format = image.format().name().to_owned();
+        let mut row = vec![index.to_string(), title(&image.name), size, format];
+        row.extend([grouped(device_bytes(image)), format!("bytes, {levels}")]);
+        row
     };
     model.images().iter().enumerate().map(row).collect()
 }

@@ -45,3 +45,8 @@ pub(super) fn check_range(
         }
     }
 }
+
+/// The error of an image that is not decoded.
+pub(super) fn image_failed(object: &Object, why: &str) -> Error {
+    Error::asset(object.clone(), AssetFault::Image(message(why)))
+}

@@ -1,11 +1,10 @@
-//! Decoding of PNG, JPEG and WebP to 8-bit RGBA.
+//! Decoding of PNG, JPEG and WebP to 8-bit RGBA, and reading of KTX2.
 
-use super::fault::message;
+use super::fault::image_failed as failed;
 use crate::budget::Budget;
-use crate::fault::check_cap;
 use crate::format::is_lfs_pointer;
 use std::io::Cursor;
-use throng::error::{AssetFault, Error, Object, Result};
+use throng::error::{Object, Result};
 use throng::mesh::Image;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
@@ -17,14 +16,18 @@ const JPEG_START: [u8; 3] = [0xFF, 0xD8, 0xFF];
 /// The width and the height of an image, and its texels as RGBA.
 type Texels = ([u32; 2], Vec<u8>);
 
-/// Decodes a PNG, JPEG or WebP, which the first bytes distinguish. Sizes are checked before any
-/// memory for the image is allocated.
+/// Decodes a PNG, JPEG, WebP or KTX2, which the first bytes distinguish. Sizes are checked before
+/// any memory for the image is allocated.
 pub(crate) fn decode(
     bytes: &[u8],
     name: &str,
     budget: &mut Budget<'_>,
     object: &Object,
 ) -> Result<Image> {
+    #[cfg(feature = "ktx2")]
+    if bytes.starts_with(&super::ktx2::SIGNATURE) {
+        return super::ktx2::decode(bytes, name, budget, object);
+    }
     let ([width, height], rgba) = if bytes.starts_with(&PNG_SIGNATURE) {
         decode_png(bytes, budget, object)?
     } else if bytes.starts_with(&JPEG_START) {
@@ -51,7 +54,7 @@ fn decode_png(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result<
     let (color, depth) = reader.output_color_type();
     let deep = depth == png::BitDepth::Sixteen;
     let texel_bytes = color.samples() << u32::from(deep);
-    charge([width, height], texel_bytes, bytes.len(), budget, object)?;
+    budget.image([width, height], texel_bytes, bytes.len(), object)?;
     let mut texels = vec![0; width as usize * height as usize * texel_bytes];
     reader.next_frame(&mut texels).map_err(failed)?;
     if deep {
@@ -83,7 +86,7 @@ fn decode_jpeg(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result
         Some(ColorSpace::Luma) => (ColorSpace::Luma, 1),
         _ => (ColorSpace::RGB, 3),
     };
-    charge([width, height], channels, bytes.len(), budget, object)?;
+    budget.image([width, height], channels, bytes.len(), object)?;
     decoder.set_options(decoder.options().jpeg_set_out_colorspace(space));
     let mut texels = vec![0; width as usize * height as usize * channels];
     decoder.decode_into(&mut texels).map_err(failed)?;
@@ -108,7 +111,7 @@ fn decode_webp(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result
         return Err(self::failed(object, why));
     }
     // The decoder has planes or RGBA of its own beside the result.
-    charge([width, height], channels + 4, bytes.len(), budget, object)?;
+    budget.image([width, height], channels + 4, bytes.len(), object)?;
     let mut texels = vec![0; width as usize * height as usize * channels];
     decoder.read_image(&mut texels).map_err(failed)?;
     Ok(([width, height], to_rgba(texels, channels)))
@@ -138,18 +141,17 @@ fn other_format(bytes: &[u8]) -> &'static str {
     if is_lfs_pointer(bytes) {
         "it is only a Git LFS pointer: run `git lfs pull` to download the file itself"
     } else if bytes.starts_with(b"\xabKTX 20\xbb") {
-        "it is KTX2 (KHR_texture_basisu), which is not supported"
+        match cfg!(feature = "ktx2") {
+            true => "it is KTX2 with a broken signature",
+            false => "it is KTX2, which needs the Cargo feature `ktx2` of throng-import",
+        }
     } else if bytes.starts_with(b"DDS ") {
         "it is DDS (MSFT_texture_dds), which is not supported"
     } else if bytes.get(4..12) == Some(b"ftypavif") {
         "it is AVIF (EXT_texture_avif), which is not supported"
     } else {
-        "it is not PNG, JPEG or WebP"
+        "it is not PNG, JPEG, WebP or KTX2"
     }
-}
-
-fn failed(object: &Object, why: &str) -> Error {
-    Error::asset(object.clone(), AssetFault::Image(message(why)))
 }
 
 /// Converts texels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 channels to RGBA.
@@ -161,25 +163,4 @@ fn to_rgba(texels: Vec<u8>, channels: usize) -> Vec<u8> {
         3 => each.flat_map(|t| [t[0], t[1], t[2], u8::MAX]).collect(),
         _ => texels,
     }
-}
-
-/// Checks the size that an image claims, and charges for it.
-fn charge(
-    [width, height]: [u32; 2],
-    texel_bytes: usize,
-    encoded_bytes: usize,
-    budget: &mut Budget<'_>,
-    object: &Object,
-) -> Result<()> {
-    let asked = u64::from(width) * u64::from(height);
-    let cap = budget.options.limits.image_texels;
-    check_cap(|| object.clone(), "texels of one image", asked, cap)?;
-    if asked == 0 {
-        return Err(failed(object, "it has no pixels"));
-    }
-    // The encoded bytes are charged too: several images may refer to the same bytes, and each reads
-    // all of them.
-    let decoded = asked.saturating_mul(texel_bytes as u64 + 4);
-    let bytes = decoded.saturating_add(encoded_bytes as u64);
-    budget.charge(bytes, object)
 }

@@ -21,6 +21,8 @@ mod json_extensions;
 mod json_limits;
 mod json_material;
 mod json_morph;
+#[cfg(feature = "ktx2")]
+mod ktx2;
 mod lod;
 mod material;
 mod mesh;

@@ -196,7 +196,8 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] for an option outside of its range, or if an error is not finite.
+    /// [`Error::Argument`] for an option outside of its range, if an error is not finite, or if an
+    /// image is compressed and throng was built without the Cargo feature `decode`.
     #[cfg_attr(docsrs, doc(cfg(feature = "lod")))]
     #[doc(alias = "LOD")]
     #[doc(alias = "simplify")]
@@ -219,7 +220,7 @@ impl Character {
         let kept: Vec<(usize, &'static str)> = kept.collect();
         let maker = Maker::new(&poses, &whole)?;
         let far = maker.make(&budgets[near.len()..])?;
-        let painter = Painter::new(&self, &maker);
+        let painter = Painter::new(&self, &maker)?;
         let rest = poses.palette(Shot::Rest)?;
         let count = near.len() + far.len();
         let material = self.materials().len() as u32;

@@ -2,7 +2,7 @@
 
 use crate::bytes::invalid;
 use crate::character::asset::Character;
-use crate::error::Result;
+use crate::error::{Error, Object, ObjectKind, Result};
 use crate::mesh::{JointIndices, Model, MorphReach, MorphTarget, MorphWeight, Primitive};
 use crate::skeleton::{Joint, Skeleton};
 use glam::Vec3;
@@ -99,6 +99,10 @@ fn check_model(model: &Model) -> Result<()> {
     for skin in &model.skins {
         let known = skin.joints.iter().all(|joint| usize::from(*joint) < joints);
         expect(known, "skin", "refers to joints that do not exist")?;
+    }
+    for (index, image) in model.images.iter().enumerate() {
+        let at = || Object::new(ObjectKind::Image, index, "");
+        image.check().map_err(|why| Error::asset(at(), why))?;
     }
     expect(!model.materials.is_empty(), "character", "has no material")?;
     let textures = model

@@ -6,9 +6,9 @@ use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTr
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::{
-    Aabb, AlphaMode, Expression, ExpressionOverride, Filter, Image, JointIndices, Material,
-    MaterialVariant, MeshLevel, Model, MorphReach, MorphTarget, MorphWeight, PaletteJoint,
-    Primitive, RunLengths, Skin, TexelRuns, TextureRef, Wrap,
+    Aabb, AlphaMode, Expression, ExpressionOverride, Filter, Image, ImageFormat, JointIndices,
+    Material, MaterialVariant, MeshLevel, Model, MorphReach, MorphTarget, MorphWeight,
+    PaletteJoint, Primitive, RunLengths, Skin, TexelRuns, TextureRef, Wrap,
 };
 use crate::skeleton::role::{Role, VrmKind};
 use crate::skeleton::{Joint, Skeleton, Transform};
@@ -79,6 +79,9 @@ save_structs! {
 save_enums! {
     ExpressionOverride, "override of an expression", "is unknown":
         0 => None, 1 => Block, 2 => Blend;
+    ImageFormat, "format of an image", "is unknown":
+        0 => Rgba8, 1 => Bc1, 2 => Bc1Alpha, 3 => Bc3, 4 => Bc4, 5 => Bc5, 6 => Bc7, 7 => Etc2,
+        8 => Etc2Alpha, 9 => EacR, 10 => EacRg, 11 => Astc4x4;
     VrmKind, "kind of VRM file", "is unknown":
         0 => Model, 1 => Animation;
 }
@@ -138,6 +141,14 @@ impl Save for Image {
     fn save(&self, to: &mut Vec<u8>) {
         self.name.save(to);
         [self.width, self.height].save(to);
+        self.format().save(to);
+        let (levels, bytes) = self.stored();
+        levels.save(to);
+        if levels > 0 {
+            bytes.len().save(to);
+            to.extend_from_slice(bytes);
+            return;
+        }
         let texels = self.runs();
         let runs = texels.runs();
         runs.len().save(to);
@@ -146,11 +157,25 @@ impl Save for Image {
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let name = Save::load(from)?;
+        let name: Box<str> = Save::load(from)?;
         let size @ [width, height] = <[u32; 2]>::load(from)?;
+        let format = ImageFormat::load(from)?;
+        let levels = u32::load(from)?;
+        if levels > 0 {
+            return Ok(Self::with_levels(
+                &name,
+                format,
+                size,
+                levels,
+                Save::load(from)?,
+            ));
+        }
+        let (what, texels) = ("image", u64::from(width) * u64::from(height));
+        if format != ImageFormat::Rgba8 {
+            return Err(invalid(what, "is compressed and has no mip levels"));
+        }
         let runs: Vec<u16> = Save::load(from)?;
         let lengths = RunLengths::of(&runs);
-        let (what, texels) = ("image", u64::from(width) * u64::from(height));
         if lengths.own + lengths.repeated != texels {
             return Err(invalid(what, "has a different size than it states"));
         }

@@ -4,7 +4,7 @@ use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::fault::{check_cap, cut, fault, file_part};
 use crate::import::repair::{Repair, RepairKind};
-use crate::mesh::{AlphaMode, Image, Material, TextureRef};
+use crate::mesh::{AlphaMode, Material, TextureRef};
 use core::slice::from_mut;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ const TEXTURES: [&str; 5] = [
 /// Checks all images and materials, and clamps factors to their ranges.
 pub(super) fn check(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result<()> {
     for (index, image) in raw.images.iter().enumerate() {
-        check_image(index, image)?;
+        let why = image.check();
+        why.map_err(|why| fault(ObjectKind::Image, index, "", why))?;
     }
     let images = raw.images.len();
     for (index, material) in raw.materials.iter_mut().enumerate() {
@@ -62,21 +63,6 @@ fn check_variants(raw: &RawCharacter) -> Result<()> {
                 );
             }
         }
-    }
-    Ok(())
-}
-
-fn check_image(index: usize, image: &Image) -> Result<()> {
-    let texels = u64::from(image.width) * u64::from(image.height);
-    let need = texels.saturating_mul(4);
-    if need == 0 {
-        let why = AssetFault::Invalid("has no texels");
-        return Err(fault(ObjectKind::Image, index, "", why));
-    }
-    if image.rgba_bytes() != need {
-        let (what, got) = ("the pixel data in bytes", image.rgba_bytes());
-        let why = AssetFault::Count { what, got, need };
-        return Err(fault(ObjectKind::Image, index, "", why));
     }
     Ok(())
 }

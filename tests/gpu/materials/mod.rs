@@ -1,6 +1,7 @@
 //! Materials: every pixel of generated meshes is compared with the same formulas in `f64`.
 
 mod blend;
+mod compressed;
 mod environment;
 mod made;
 mod normals;

@@ -64,7 +64,7 @@ fn squares() -> Imported {
         let first = images.len() as u32;
         let own = colors();
         images.extend((0..4).map(|at| {
-            let mut texels = own.rgba().into_owned();
+            let mut texels = own.rgba().unwrap().into_owned();
             texels.rotate_left(4 * (3 * number + at));
             Image::new(&own.name, own.width, own.height, texels)
         }));

@@ -69,7 +69,7 @@ pub(super) fn dancer(format: &Format) -> Character {
     let mut raw = ribbon(JOINTS);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
     let image = &raw.images[0];
-    let mut texels = image.rgba().into_owned();
+    let mut texels = image.rgba().unwrap().into_owned();
     for texel in texels.chunks_exact_mut(4).step_by(3) {
         texel[3] = 0;
     }

@@ -50,7 +50,7 @@ fn dancer(influences: usize) -> RawCharacter {
         texture.mip = None;
     }
     let image = &raw.images[0];
-    let mut texels = image.rgba().into_owned();
+    let mut texels = image.rgba().unwrap().into_owned();
     for texel in texels.chunks_exact_mut(4).step_by(3) {
         texel[3] = 0;
     }

@@ -57,7 +57,7 @@ fn characters() -> Vec<(Character, Kind)> {
         .into();
     let mut raw = ribbon(5);
     let image = &raw.images[0];
-    let mut texels = image.rgba().into_owned();
+    let mut texels = image.rgba().unwrap().into_owned();
     texels[3] = 0;
     raw.images[0] = Image::new(&image.name, image.width, image.height, texels);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };

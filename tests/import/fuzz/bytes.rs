@@ -81,6 +81,10 @@ fn images_of_any_bytes_never_panic() {
         include_bytes!("../pictures/progressive.jpg").to_vec(),
         include_bytes!("../pictures/lossless_alpha.webp").to_vec(),
         include_bytes!("../pictures/lossy_alpha.webp").to_vec(),
+        include_bytes!("../pictures/astc.ktx2").to_vec(),
+        include_bytes!("../pictures/etc1s.ktx2").to_vec(),
+        include_bytes!("../pictures/etc1s_alpha.ktx2").to_vec(),
+        include_bytes!("../pictures/uastc.ktx2").to_vec(),
     ];
     for seed in seeds {
         for _ in 0..rounds(2000) * factor() {

@@ -56,6 +56,12 @@ pub(crate) static TARGETS: &[Target] = &[
         read: wgl_clip,
         seeds: || vec![crate::samples::WGL_CLIP.as_bytes().to_vec()],
     },
+    #[cfg(feature = "ktx2")]
+    Target {
+        name: "ktx2",
+        read: ktx2,
+        seeds: || KTX2_SEEDS.map(<[u8]>::to_vec).into(),
+    },
     Target {
         name: "saved",
         read: saved,
@@ -133,6 +139,42 @@ fn ezm(bytes: &[u8]) -> bool {
         let _ = throng_import::add_clips_bytes(&imported, bytes, &options(name));
     }
     digest_by(bytes, name, throng_import::bytes)
+}
+
+#[cfg(feature = "ktx2")]
+const KTX2_SEEDS: [&[u8]; 4] = [
+    include_bytes!("../pictures/astc.ktx2"),
+    include_bytes!("../pictures/etc1s.ktx2"),
+    include_bytes!("../pictures/etc1s_alpha.ktx2"),
+    include_bytes!("../pictures/uastc.ktx2"),
+];
+
+/// Imports a triangle whose base colour is this image, in all targets, and decodes it.
+#[cfg(feature = "ktx2")]
+fn ktx2(bytes: &[u8]) -> bool {
+    use serde_json::json;
+    use throng::import::TextureTarget::{Astc, Bc, Etc2, Rgba8};
+    let mut b = crate::builder::triangle();
+    let view = b.view(bytes);
+    b.json["images"] = json!([{ "bufferView": view }]);
+    b.json["textures"] = json!([{ "source": 0 }]);
+    b.json["materials"] =
+        json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let read = [Bc, Astc, Etc2, Rgba8].map(|textures| {
+        let options = ImportOptions {
+            textures,
+            ..options("fuzz.glb")
+        };
+        let imported = throng_import::bytes(&b.glb(), &options);
+        imported.is_ok_and(|imported| {
+            let image = &imported.images()[0];
+            let texels = image.width as usize * image.height as usize;
+            assert_eq!(image.rgba().unwrap().len(), texels * 4);
+            &*image.name != "placeholder"
+        })
+    });
+    read.contains(&true)
 }
 
 /// A model's length in two bytes, the model, and its vertices.

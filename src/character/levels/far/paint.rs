@@ -6,6 +6,7 @@ use super::posing::Posing;
 use super::seen::seen;
 use crate::character::asset::Character;
 use crate::character::levels::surface::{Surface, SurfacePoint};
+use crate::error::Result;
 use crate::mesh::{AlphaMode, Image, Material, TextureRef, Wrap};
 use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
@@ -43,12 +44,12 @@ impl<'a> Painter<'a> {
     pub(in crate::character::levels) fn new(
         character: &'a Character,
         maker: &'a Maker<'_>,
-    ) -> Self {
+    ) -> Result<Self> {
         let texels = character.images().iter().map(Image::rgba);
         let mut painter = Self {
             character,
             posing: &maker.posing,
-            texels: texels.collect(),
+            texels: texels.collect::<Result<_>>()?,
             plain: Material::default(),
             spots: Vec::new(),
         };
@@ -63,7 +64,7 @@ impl<'a> Painter<'a> {
         });
         let spots = points.iter().map(|point| painter.spot(point));
         painter.spots = spots.collect();
-        painter
+        Ok(painter)
     }
 
     /// True if a point is seen. Of blended materials, what is more opaque than clear is seen.

@@ -1,55 +1,22 @@
-//! Mip chains of images, made on the CPU before their upload.
+//! Mip levels made from an image.
 
-use crate::mesh::Image;
-
-/// One level of a mip chain: its size in texels and the byte offset of its texels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Level {
-    /// Texels.
-    pub(crate) width: u32,
-    /// Texels.
-    pub(crate) height: u32,
-    /// Bytes from the start of the chain.
-    pub(crate) offset: usize,
-}
-
-/// A whole mip chain in one run of bytes, finest level first.
-#[derive(Debug)]
-pub(crate) struct MipChain {
-    pub(crate) levels: Vec<Level>,
-    /// RGBA in 8 bits each.
-    pub(crate) texels: Vec<u8>,
-}
-
-impl MipChain {
-    /// Halves `image` until one texel is left, averaging in linear light.
-    ///
-    /// If `srgb` is true, the texels are encoded in sRGB and decoded first. Levels larger than
-    /// `max_dimension` are left out.
-    pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
-        let decode = srgb.then(srgb_to_linear_table);
-        let mut chain = Self {
-            levels: Vec::new(),
-            texels: Vec::new(),
-        };
-        let (mut width, mut height, mut level) =
-            (image.width, image.height, image.rgba().into_owned());
-        loop {
-            if width.max(height) <= max_dimension {
-                chain.levels.push(Level {
-                    width,
-                    height,
-                    offset: chain.texels.len(),
-                });
-                chain.texels.extend_from_slice(&level);
-            }
-            if width.max(height) <= 1 {
-                return chain;
-            }
-            level = halve(&level, width, height, decode.as_ref());
-            (width, height) = ((width / 2).max(1), (height / 2).max(1));
-        }
+/// All mip levels of an RGBA8 image in one run of bytes, the finest first.
+///
+/// Each level halves the one before, averaging in linear light, until one texel is left. If `srgb`
+/// is true, the texels are encoded in sRGB and decoded first.
+pub(super) fn chain([mut width, mut height]: [u32; 2], rgba: &[u8], srgb: bool) -> (u32, Vec<u8>) {
+    let decode = srgb.then(srgb_to_linear_table);
+    let mut texels = Vec::with_capacity(rgba.len() / 3 * 4);
+    texels.extend_from_slice(rgba);
+    let (mut levels, mut from) = (1, 0);
+    while width.max(height) > 1 {
+        let to = texels.len();
+        let level = halve(&texels[from..], width, height, decode.as_ref());
+        texels.extend_from_slice(&level);
+        (width, height) = ((width / 2).max(1), (height / 2).max(1));
+        (levels, from) = (levels + 1, to);
     }
+    (levels, texels)
 }
 
 /// The next coarser level: each texel is the mean of the texels that it covers.
