@@ -6,6 +6,7 @@ pub(crate) const MAX: f32 = 65_504.0;
 /// The bits of a number, rounded to nearest even.
 ///
 /// It is clamped to 0..=[`MAX`], and NaN becomes 0.
+#[allow(clippy::manual_clamp, reason = "NaN becomes 0")]
 pub(crate) fn pack(value: f32) -> u16 {
     let value = value.max(0.0).min(MAX);
     // The smallest normal number. Below it, all steps are 2⁻²⁴, those of f32 from 0.5 on, so a sum
