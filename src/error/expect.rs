@@ -203,7 +203,8 @@ pub(crate) fn expect_placement(what: &'static str, transform: &Affine3A) -> Resu
 /// True for transforms that [`expect_placement`] certainly allows: nearly all that occur.
 ///
 /// With squared lengths in this range, no product overflows or vanishes. The limit of the squared
-/// volume is 30 times that of [`spans_space`], squared, which leaves room for the rounding of `f32`.
+/// volume is 30 times that of [`spans_space`], squared, which leaves room for the rounding of
+/// `f32`.
 #[cfg(feature = "vulkan")]
 #[inline]
 fn is_plainly_a_placement(transform: &Affine3A) -> bool {

@@ -102,7 +102,7 @@ impl GpuInstance {
     /// [`Self::colors`] of two colours and a material variant.
     ///
     /// `tint` is linear RGBA that multiplies the base colour. `second_tint` is linear RGB for
-    /// shaders: `throng_second_tint`. Variant 0 stands for the materials of the file.
+    /// shaders: `throng_second_tint`. Variant 0 means the materials of the file.
     ///
     /// Colours are stored in half precision, rounded to nearest even. What is not between 0 and
     /// 65,504 is clamped, and NaN becomes 0.
@@ -127,7 +127,7 @@ impl GpuInstance {
         [r, g, b].map(half::unpack)
     }
 
-    /// The material variant. 0 stands for the materials of the file.
+    /// The material variant. 0 means the materials of the file.
     #[must_use]
     pub fn variant(&self) -> u16 {
         let [.., [_, variant]] = self.halves();

@@ -168,7 +168,7 @@ impl Primitive {
         })
     }
 
-    /// Its material in a variant. `None` stands for the materials of the file.
+    /// Its material in a variant. `None` means the materials of the file.
     #[must_use]
     pub fn material_in(&self, variant: Option<VariantId>) -> u32 {
         let own = variant.and_then(|variant| {

@@ -71,7 +71,7 @@ pub(super) fn read(
     Ok(all)
 }
 
-/// What says which materials a primitive has in variants.
+/// The mappings from variants to materials of a primitive.
 fn mappings(primitive: &Primitive) -> &[VariantMapping] {
     let extensions = primitive.extensions.as_ref();
     let of = extensions.and_then(|all| all.variants.as_ref());
@@ -198,8 +198,8 @@ impl Reader<'_, '_> {
 
     /// The other materials that variants choose.
     ///
-    /// Those whose textures use other sets of texture coordinates than the primitive's own material
-    /// are left out, because the primitive has only those of its material.
+    /// Materials whose textures use other sets of texture coordinates than the primitive's own
+    /// material are left out, because the primitive has only those of its material.
     fn variants(&mut self, at: &At, raw: &Primitive) -> Result<Vec<(usize, usize)>> {
         let needs = |material: usize| self.texture_needs.get(material);
         let sets = |material: usize| needs(material).map_or([None; 2], |needs| needs.uv_sets);

@@ -18,7 +18,7 @@ use core::ops::{Index, IndexMut};
 #[derive(Debug)]
 pub(crate) struct Instances {
     states: Table<InstanceState>,
-    /// Those of each index, as the engine set them. The records have them in half precision.
+    /// The colours of each index, as the engine set them. The records have them in half precision.
     colors: Table<Colors>,
     /// By character.
     kinds: Table<Kind>,
