@@ -101,6 +101,11 @@ impl Pending {
         self.changed.list()
     }
 
+    /// The changes that the last frame uploaded.
+    pub(crate) fn uploaded(&self) -> &[u32] {
+        &self.uploaded
+    }
+
     /// Notes that a frame has uploaded everything.
     pub(crate) fn mark_uploaded(&mut self) {
         self.changed.remove_bits();

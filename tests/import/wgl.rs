@@ -45,7 +45,7 @@ fn near(a: Vec3, b: Vec3) {
 }
 
 const TEXTURE: &str = "material 0, texture root/texture/Player.png: \
-                       left out: cannot be decoded: it is not PNG, JPEG or WebP (1)";
+                       left out: cannot be decoded: it is not PNG, JPEG, WebP or KTX2 (1)";
 const SUMS: &str = "mesh 0, primitives[0]: weights renormalised (1)";
 
 /// The model, its vertices, and wherever its texture may be.
@@ -65,7 +65,7 @@ fn the_files_of_a_model_are_listed() {
     // All files that could be the texture: its path, without its first folders, in each format.
     let folders = ["", "root/texture/", "texture/"];
     let textures = folders.iter().flat_map(|folder| {
-        let formats = ["jpeg", "jpg", "png", "webp"];
+        let formats = ["jpeg", "jpg", "ktx2", "png", "webp"];
         formats.map(|format| format!("{folder}Player.{format}"))
     });
     let own = ["doll.wglmodel", "doll.wglvert"].map(String::from);

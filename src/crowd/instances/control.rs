@@ -87,10 +87,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
         let index = self.id().index;
         let instances = &mut self.scene_mut().instances;
-        let colors = Colors {
-            tint,
-            ..instances.colors(index)
-        };
+        let colors = Colors { tint };
         colors.check()?;
         instances.set_colors(index, colors);
         Ok(())

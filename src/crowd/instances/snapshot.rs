@@ -113,10 +113,7 @@ impl SavedAppearance {
     }
 
     pub(super) fn colors(&self) -> Colors {
-        Colors {
-            tint: self.tint,
-            ..Colors::default()
-        }
+        Colors { tint: self.tint }
     }
 
     pub(super) fn hidden(&self) -> u128 {

@@ -141,10 +141,7 @@ impl Crowd {
         loaded.check_stage(spawn.skinning_stage)?;
         let sizes = loaded.sizes();
         expect_placement("world_from_model", &spawn.world_from_model)?;
-        let colors = Colors {
-            tint: spawn.tint,
-            ..Colors::default()
-        };
+        let colors = Colors { tint: spawn.tint };
         colors.check()?;
         let instances = &self.scene.instances;
         instances.check_new(&sizes, spawn.skinning_stage)?;

@@ -87,6 +87,8 @@ pub(crate) struct InstanceState {
     pub(crate) alive: bool,
     /// True until its record is uploaded for the first time.
     pub(crate) is_new: bool,
+    /// `is_new` before the last upload of anything new.
+    pub(crate) was_new: bool,
     pub(crate) flipped: bool,
     /// True if its record is where the picture has it, and not the game.
     pub(crate) pictured: bool,
@@ -95,21 +97,15 @@ pub(crate) struct InstanceState {
 
 const _: () = assert!(size_of::<InstanceState>() == 128);
 
-/// The colours of an instance and its material variant, as the engine sets them.
+/// The colours of an instance, as the engine sets them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Colors {
     pub(crate) tint: [f32; 4],
-    pub(crate) second_tint: [f32; 3],
-    pub(crate) variant: u16,
 }
 
 impl Default for Colors {
     fn default() -> Self {
-        Self {
-            tint: [1.0; 4],
-            second_tint: [1.0; 3],
-            variant: 0,
-        }
+        Self { tint: [1.0; 4] }
     }
 }
 
@@ -123,7 +119,7 @@ impl Colors {
 
     /// [`GpuInstance::colors`].
     pub(crate) fn packed(&self) -> [u32; 4] {
-        GpuInstance::pack_colors(self.tint, self.second_tint, self.variant)
+        GpuInstance::pack_colors(self.tint, [1.0; 3], 0)
     }
 }
 
@@ -188,6 +184,7 @@ impl InstanceState {
             in_ring: false,
             alive: false,
             is_new: true,
+            was_new: true,
             flipped: false,
             pictured: false,
             skin: SkinningStage::Vertex,

@@ -25,8 +25,8 @@ pub(crate) struct Instances {
     free_indices: Vec<u32>,
     /// The records that changed. They may be those of dead instances: uploading these is harmless.
     pub(crate) changed: Pending,
-    /// The indices of new instances, and those that the last frame uploaded.
-    new: [Vec<u32>; 2],
+    /// True if an instance is new, and if one was that the last frame uploaded.
+    any_new: [bool; 2],
     capacity: Capacity,
     /// Rows of the palette ring, the same in every frame in flight.
     rows: RangeAllocator,
@@ -76,7 +76,7 @@ impl Instances {
             kinds: Table::default(),
             free_indices: Vec::new(),
             changed: Pending::default(),
-            new: Default::default(),
+            any_new: [false; 2],
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             rows_on_demand: false,
@@ -135,21 +135,22 @@ impl Instances {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.changed.mark_uploaded();
-        let [new, uploaded] = &mut self.new;
-        core::mem::swap(new, uploaded);
-        new.clear();
-        for index in uploaded {
-            self.states[*index].is_new = false;
+        let any_new = core::mem::take(&mut self.any_new[0]);
+        self.any_new[1] = any_new;
+        for index in self.changed.uploaded().iter().filter(|_| any_new) {
+            let instance = &mut self.states[*index];
+            instance.was_new = core::mem::take(&mut instance.is_new);
         }
     }
 
     /// Notes that the changes of the last frame never reached the GPU.
     pub(crate) fn mark_lost(&mut self) {
-        let [new, uploaded] = &mut self.new;
-        for index in &*uploaded {
-            self.states[*index].is_new = true;
+        let any_new = core::mem::take(&mut self.any_new[1]);
+        self.any_new[0] |= any_new;
+        for index in self.changed.uploaded().iter().filter(|_| any_new) {
+            let instance = &mut self.states[*index];
+            instance.is_new |= instance.was_new;
         }
-        new.append(uploaded);
         self.changed.mark_lost();
     }
 
@@ -479,7 +480,7 @@ impl Instances {
         };
         self.allocate_ranges(index, [!self.rows_on_demand, true, true]);
         self.changed.add(index);
-        self.new[0].push(index);
+        self.any_new[0] = true;
         InstanceId { index, generation }
     }
 
@@ -542,9 +543,6 @@ impl Instances {
         }
         let all = self.states.len();
         self.changed.retain(all);
-        for new in &mut self.new {
-            new.retain(|index| (*index as usize) < all);
-        }
         self.free_indices.clear();
         self.free_indices.extend_from_slice(free_indices);
     }
