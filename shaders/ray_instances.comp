@@ -66,14 +66,14 @@ void write(const uint place, const uint instance, const uint number, const uint 
     if (address == uvec2(0u)) {
         atomicAdd(ray_work[RAY_WITHOUT], 1u);
     }
-    uint hides = (flags & ACTOR_HIDES) != 0u ? 1u : 0u;
+    uint varies = (flags & ACTOR_VARIES) != 0u ? 1u : 0u;
     for (uint row = 0u; row < 3u; ++row) {
         vec4 own = table_rows[instance * INSTANCE_ROWS + row];
         records[place * 4u + row] = floatBitsToUint(own);
     }
     records[place * 4u + 3u] = uvec4(instance | mask & 0xFF000000u,
                                      table.words[TABLE_BINDING]
-                                     | table.words[TABLE_FLAGS + hides] << 24, address);
+                                     | table.words[TABLE_FLAGS + varies] << 24, address);
 }
 
 void main() {

@@ -60,7 +60,7 @@ void main() {
                 set_lane(KEPT, lane);
             } else if (choice == HELD) {
                 key = (actor.flags & ACTOR_FLIPPED) * 16u + last_level(levels, number) * 2u
-                      + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
+                      + ((actor.flags & ACTOR_VARIES) != 0u ? 1u : 0u);
                 set_lane(key, lane);
             }
         }

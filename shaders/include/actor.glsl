@@ -4,7 +4,7 @@
 const uint INSTANCE_ROWS = 8u;
 const uint ACTOR_ROWS = 3u;
 // Flags of an actor.
-const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_NEW = 4u, ACTOR_POSED = 8u;
+const uint ACTOR_FLIPPED = 1u, ACTOR_VARIES = 2u, ACTOR_NEW = 4u, ACTOR_POSED = 8u;
 const uint ACTOR_SKINS = 16u;
 // Above those, as the upper half of a float: see GpuActor::pose_error.
 const uint ACTOR_POSE_ERROR = 0xFFFF0000u;

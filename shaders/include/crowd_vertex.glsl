@@ -8,6 +8,7 @@ layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out uint out_user;
+layout(location = 8) flat out uint out_material;
 
 void main() {
     uint instance = drawn();
@@ -19,5 +20,9 @@ void main() {
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
     out_color = throng_base(instance, primitive, vertex);
     out_user = throng_instances[instance].user;
+    out_material = 0u;
+    if (throng_has(primitive, THRONG_VARIES)) {
+        out_material = throng_material(instance, primitive);
+    }
     gl_Position = place(instance, deformed.position);
 }

@@ -85,7 +85,7 @@ uint level_of(const View view, const vec2 per_error, const Actor actor, const fl
               const uint character, const uint last) {
     // An instance that hides parts keeps to the levels that have parts.
     uint counts = work[character + 2u];
-    uint coarsest = ((actor.flags & ACTOR_HIDES) != 0u ? counts >> 16 : counts & 0xffffu) - 1u;
+    uint coarsest = ((actor.flags & ACTOR_VARIES) != 0u ? counts >> 16 : counts & 0xffffu) - 1u;
     if (view.fixed_level != 0u) {
         return min(view.fixed_level - 1u, coarsest);
     }

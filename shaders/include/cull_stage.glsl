@@ -44,7 +44,7 @@ uint choose(const uint level, const uint number, const Actor actor, inout uint l
         levels = levels & ~((MAX_LEVELS - 1u) << shift) | level << shift;
     }
     return (actor.flags & ACTOR_FLIPPED) * 16u + level * 2u
-           + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
+           + ((actor.flags & ACTOR_VARIES) != 0u ? 1u : 0u);
 }
 
 void main() {

@@ -7,6 +7,7 @@ layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out uint out_user;
+layout(location = 8) flat out uint out_material;
 layout(location = 6) out vec4 out_now;
 layout(location = 7) out vec4 out_then;
 
@@ -22,6 +23,10 @@ void main() {
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
     out_color = throng_base(instance, primitive, vertex);
     out_user = throng_instances[instance].user;
+    out_material = 0u;
+    if (throng_has(primitive, THRONG_VARIES)) {
+        out_material = throng_material(instance, primitive);
+    }
     out_now = throng_transform_clip(THRONG_EYE.steady_clip_from_world, now);
     out_then = throng_transform_clip(THRONG_EYE.previous_clip_from_world, then);
     gl_Position = place(instance, now);

@@ -8,7 +8,8 @@
 const uint CHUNK = 64u;
 // Levels of detail, with the full one.
 const uint MAX_LEVELS = 8u;
-// Instances that are drawn alike stand in one bucket: flipped * 16 + level * 2 + hides.
+// Instances that are drawn alike stand in one bucket: flipped * 16 + level * 2 + 1 if
+// their looks vary.
 const uint BUCKETS = 32u;
 // What becomes of members that are in no bucket.
 const uint OUTSIDE = 32u, TOO_SMALL = 33u, NOT_SHOWN = 63u;

@@ -32,7 +32,7 @@ const uint THRONG_MANY_INFLUENCES = 2048u;   // some vertices follow more than f
 const uint THRONG_READS_SKINNED = 4096u;     // instances may have deformed vertices
 const uint THRONG_MAY_FLIP = 8192u;          // throng_faces decides
 const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflow or vanish
-const uint THRONG_MAY_HIDE = 32768u;         // throng_hides decides
+const uint THRONG_VARIES = 32768u;           // throng_hides and throng_class decide
 const uint THRONG_LIST_STARTS = 65536u;      // draws do not have the starts of their lists
 
 // An offset that refers to nothing.
@@ -79,7 +79,9 @@ struct ThrongPrimitive {
     uint skinned_positions;  // in the deformed vertices of an instance: 3 words a vertex
     uint skinned_normals;    // likewise
     uint skinned_tangents;   // likewise: 4 words a vertex
-    uint reserved[2];
+    uint variants;           // 2 words for no variant and for each one: material, and its class;
+                             // or THRONG_NONE: see throng_material
+    uint reserved;
     vec4 base_color;         // linear
 };
 
@@ -245,6 +247,22 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Thr
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRecords {
     ThrongInstance records[];
 };
+
+// The material of a primitive in the variant of an instance, as in ThrongPrimitive.
+uint throng_material(const uint instance, const uint primitive) {
+    uint at = throng_primitives[primitive].variants;
+    if (at == THRONG_NONE) {
+        return throng_primitives[primitive].material;
+    }
+    return throng_mesh[at + 2u * throng_material_variant(instance)];
+}
+
+// The class of that material: of a draw's instances that have a variant, the draw is for those with
+// its class (PrimitiveDraw::class).
+uint throng_class(const uint instance, const uint primitive) {
+    uint at = throng_primitives[primitive].variants;
+    return at == THRONG_NONE ? 0u : throng_mesh[at + 2u * throng_material_variant(instance) + 1u];
+}
 
 #if !defined(THRONG_RING_PALETTES) && !defined(THRONG_NO_RING)
 #ifdef THRONG_NO_VIEW

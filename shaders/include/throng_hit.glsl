@@ -93,6 +93,7 @@ struct ThrongHit {
     uint user;      // the engine's own word of the instance
     uint material;  // of the character
     uint primitive;
+    uint record;    // of the material, as throng_material has it
     uvec2 mesh;     // device address of the character's mesh buffer
 };
 
@@ -129,16 +130,14 @@ uvec3 throng_hit_vertices(const uint first_byte, const uint triangle) {
     return vertices;
 }
 
-// The number of a primitive's material among those of its character.
-uint throng_hit_material(const ThrongMet met, const uint primitive) {
-    return throng_primitives[primitive].material
-           - ThrongWords(met.table).words[THRONG_TABLE_MATERIAL];
+// The number of a material among those of its character. `record` is as throng_material has it.
+uint throng_hit_material(const ThrongMet met, const uint record) {
+    return record - ThrongWords(met.table).words[THRONG_TABLE_MATERIAL];
 }
 
-// The coordinates of a texture of the primitive's material, from both sets.
-vec2 throng_hit_turn(const uint primitive, const uint which, const vec4 sets) {
-    ThrongTexture own = ThrongMaterials(throng_hit_mesh).all[throng_primitives[primitive].material]
-                            .textures[which];
+// The coordinates of a texture of a material, from both sets.
+vec2 throng_hit_turn(const uint record, const uint which, const vec4 sets) {
+    ThrongTexture own = ThrongMaterials(throng_hit_mesh).all[record].textures[which];
     vec2 uv = (own.uv_set & THRONG_UV_SECOND) != 0u ? sets.zw : sets.xy;
     mat2 turn = mat2(own.uv_matrix.xy, own.uv_matrix.zw);
     return (own.uv_set & THRONG_UV_TRANSFORMED) != 0u ? turn * uv + own.uv_offset : uv;
@@ -147,7 +146,7 @@ vec2 throng_hit_turn(const uint primitive, const uint which, const vec4 sets) {
 // The coordinates of a texture of the material that was met: THRONG_BASE_COLOR and so on.
 vec2 throng_hit_uv(const ThrongHit hit, const uint which) {
     throng_hit_mesh = hit.mesh;
-    return throng_hit_turn(hit.primitive, which, vec4(hit.uv, hit.uv1));
+    return throng_hit_turn(hit.record, which, vec4(hit.uv, hit.uv1));
 }
 
 // False if a person hides what a ray would meet.
@@ -166,8 +165,8 @@ ThrongMask throng_ray_mask(const uint custom_index, const uint geometry, const u
     uint instance = custom_index & THRONG_INDEX_BITS;
     ThrongMet met = throng_met[instance];
     throng_hit_begin(met);
-    uint record = throng_primitives[geometry].material;
-    ThrongMask mask = ThrongMask(throng_hit_material(met, geometry), vec2(0.0), 1.0, 0.0);
+    uint record = throng_material(instance, geometry);
+    ThrongMask mask = ThrongMask(throng_hit_material(met, record), vec2(0.0), 1.0, 0.0);
     if ((ThrongMaterials(throng_hit_mesh).all[record].variant & THRONG_ALPHA_MASK) == 0u) {
         return mask;
     }
@@ -180,7 +179,7 @@ ThrongMask throng_ray_mask(const uint custom_index, const uint geometry, const u
         sets += vec4(throng_uv(geometry, vertex), throng_uv1(geometry, vertex)) * weights[corner];
         mask.alpha += throng_base(instance, geometry, vertex).a * weights[corner];
     }
-    mask.uv = throng_hit_turn(geometry, THRONG_BASE_COLOR, sets);
+    mask.uv = throng_hit_turn(record, THRONG_BASE_COLOR, sets);
     mask.cutoff = ThrongMaterials(throng_hit_mesh).all[record].alpha_cutoff;
     return mask;
 }
@@ -202,7 +201,7 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
     ThrongPose pose = ThrongPose(met.palette, met.morphs, false);
     vec3 position = vec3(0.0), normal = vec3(0.0), corners[3];
     ThrongHit hit = ThrongHit(vec3(0.0), vec3(0.0), vec4(0.0), vec2(0.0), vec2(0.0), vec4(0.0), 0u,
-                              0u, geometry, throng_hit_mesh);
+                              0u, geometry, throng_material(instance, geometry), throng_hit_mesh);
     for (uint corner = 0u; corner < 3u; ++corner) {
         uint vertex = vertices[corner];
         float weight = weights[corner];
@@ -228,7 +227,7 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
                                         : throng_instances[instance].side;
     hit.tangent *= throng_has(geometry, THRONG_HAS_TANGENTS) ? 1.0 : 0.0;
     hit.user = throng_instances[instance].user;
-    hit.material = throng_hit_material(met, geometry);
+    hit.material = throng_hit_material(met, hit.record);
     return hit;
 }
 

@@ -1,6 +1,6 @@
 // Materials. A part of throng.glsl.
 
-// The variant of a surface: ThrongMaterial.variant, with the last three bits constant 1000.
+// The variant of a surface: ThrongMaterial.variant, with the last four bits constant 1000.
 const uint THRONG_ALPHA_MASK = 1u;
 const uint THRONG_ALPHA_BLEND = 2u;
 const uint THRONG_UNLIT = 4u;
@@ -10,6 +10,7 @@ const uint THRONG_TEXTURE_SHIFT = 8u;       // five bits: which textures exist, 
 const uint THRONG_SURFACE_NORMALS = 8192u;  // of the primitive, not of the material
 const uint THRONG_SURFACE_TANGENTS = 16384u;
 const uint THRONG_TWO_SIDED = 32768u;       // back faces are drawn
+const uint THRONG_MANY = 1u << 30;          // of several materials, which have these at most
 
 // ThrongTexture.uv_set
 const uint THRONG_UV_SECOND = 1u;       // the second set of coordinates; otherwise the first
@@ -28,6 +29,9 @@ struct ThrongTexture {
     uint uv_set;
     uint slot;       // in the array of textures
 };
+
+// Rows of 16 bytes of a material.
+const uint THRONG_MATERIAL_ROWS = 14u;
 
 struct ThrongMaterial {
     vec4 base_color;

@@ -90,6 +90,10 @@ vec4 throng_color(const uint primitive, const uint vertex) {
 // The linear base colour of a vertex, without texture: material x vertex colour x tint.
 vec4 throng_base(const uint instance, const uint primitive, const uint vertex) {
     vec4 color = throng_primitives[primitive].base_color;
+    if (throng_has(primitive, THRONG_VARIES)) {
+        uint at = throng_material(instance, primitive) * THRONG_MATERIAL_ROWS;
+        color = uintBitsToFloat(throng_mesh4[at]);
+    }
     vec4 tint = throng_tint(instance);
     if (throng_has(primitive, THRONG_HAS_COLORS)) {
         vec4 own = throng_color(primitive, vertex);

@@ -62,6 +62,8 @@ layout(location = 2) in vec4 throng_in_tangent;    // world; zero if the primiti
 layout(location = 3) in vec4 throng_in_uv;         // both sets
 layout(location = 4) in vec4 throng_in_color;      // linear: material x vertex colour x tint
 layout(location = 5) flat in uint throng_in_user;  // ThrongInstance.user
+// The material in draws of several (THRONG_MANY), as throng_material has it.
+layout(location = 8) flat in uint throng_in_material;
 
 // A point of a surface: everything linear, in the world.
 struct ThrongSurface {
@@ -78,15 +80,17 @@ struct ThrongSurface {
 
 // The material is read member by member: it has 224 bytes.
 uint throng_material_index() {
-    return throng_primitives[THRONG_PRIMITIVE].material;
+    bool of_instance = (throng_surface_constant & THRONG_MANY) != 0u
+                       && throng_surface_constant != THRONG_NONE;
+    return of_instance ? throng_in_material : throng_primitives[THRONG_PRIMITIVE].material;
 }
 #define THRONG_MATERIAL throng_materials[throng_material_index()]
 
 bool throng_material_has(const uint flag) {
-    if (throng_surface_constant != THRONG_NONE) {
-        return (throng_surface_constant & flag) != 0u;
+    if ((throng_surface_constant & flag) == 0u) {
+        return false;
     }
-    return (THRONG_MATERIAL.variant & flag) != 0u;
+    return (throng_surface_constant & THRONG_MANY) == 0u || (THRONG_MATERIAL.variant & flag) != 0u;
 }
 
 bool throng_surface_has_normals() {

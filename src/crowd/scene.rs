@@ -15,12 +15,12 @@ use crate::crowd::poses::Poses;
 use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
 use crate::crowd::skin::cpu_skinning::CpuSkinning;
-use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::cull::WorldSphere;
 use crate::crowd::visibility::shown::Shown;
+use crate::crowd::visibility::{Look, Visibility};
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_placement};
-use crate::gpu::CpuReason;
+use crate::gpu::{CpuReason, GpuInstance};
 use crate::grow::reserve_all;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
@@ -96,13 +96,13 @@ impl Scene {
         } = self.instances[index];
         self.attachments.unlink(index);
         self.instances.remove(index);
-        let hides = self.visibility.despawned(index);
+        let varied = self.visibility.despawned(index);
         if let Some(poses) = &mut self.poses.gpu {
             poses.leave((character, index), CpuReason::Chosen);
         }
         let loaded = &mut self.characters[character];
         loaded.flipped -= usize::from(flipped);
-        loaded.hiding -= usize::from(hides);
+        loaded.varying -= usize::from(varied);
         if let Some(moved) = loaded.remove_member(member) {
             self.instances[moved].member = member;
         }
@@ -396,13 +396,20 @@ impl Scene {
         }
     }
 
-    /// Hides or shows the primitives of these bits of a living instance.
-    pub(crate) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
-        let [before, after] = self.visibility.hide(id.index, bits, hide);
-        let character = self.instances[id.index].character;
+    /// Changes the look of a living instance.
+    pub(crate) fn change_look(&mut self, id: InstanceId, change: impl FnOnce(&mut Look)) {
+        let [before, after] = self.visibility.change_look(id.index, change);
+        let variant = self.visibility.look(id.index).variant;
+        let instance = &self.instances[id.index];
+        let (character, colors) = (instance.character, instance.record.colors);
+        let packed = GpuInstance::with_variant(colors, variant);
+        if packed != colors {
+            self.instances
+                .change(id.index, |instance| instance.record.colors = packed);
+        }
         if before != after {
             let character = &mut self.characters[character];
-            character.hiding = character.hiding + usize::from(after) - usize::from(before);
+            character.varying = character.varying + usize::from(after) - usize::from(before);
             self.reserve_visibility();
         }
     }

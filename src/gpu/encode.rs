@@ -1,8 +1,8 @@
 //! Encodes a character's records and streams as words of one mesh buffer.
 
 use super::layout::{GpuInstance, GpuMaterial, GpuPrimitive};
-use super::limit;
 use super::ranges::DrawRange;
+use super::{MaterialClasses, limit};
 use crate::character::{Character, DrawGroup};
 use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
@@ -53,10 +53,11 @@ pub(crate) const fn first_material(primitives: usize) -> usize {
 }
 
 impl Geometry {
-    /// Encodes a character. `format` is the format of its palettes.
+    /// Encodes a character. `format` is the format of its palettes. `shared` is true if one
+    /// descriptor set has the textures of all materials.
     pub(crate) fn new(
         character: &Character,
-        format: PaletteFormat,
+        (format, shared): (PaletteFormat, bool),
         max_bytes: u64,
     ) -> Result<Self> {
         let first_material = first_material(character.primitives().len());
@@ -74,7 +75,7 @@ impl Geometry {
         };
         let parts = geometry.skinned.primitives.clone();
         for (number, (primitive, streams)) in (0..).zip(character.primitives().iter().zip(&parts)) {
-            geometry.add(character, primitive, streams, format)?;
+            geometry.add(character, primitive, streams, (format, shared))?;
             geometry.add_indices(character, primitive, number)?;
             check(&geometry.words)?;
         }
@@ -101,8 +102,12 @@ impl Geometry {
         character: &Character,
         primitive: &Primitive,
         streams: &SkinnedStreams,
-        format: PaletteFormat,
+        (format, shared): (PaletteFormat, bool),
     ) -> Result<()> {
+        let classes = MaterialClasses::new(character, primitive, shared);
+        let variants = classes.table(character, primitive).into_iter();
+        let variants = variants.map(|[material, class]| [self.first_material + material, class]);
+        let variants: Vec<_> = variants.flatten().collect();
         let material = character.materials().get(primitive.material as usize);
         let (influences, more_influences) = self.add_influences(primitive)?;
         let wide = matches!(primitive.joints, JointIndices::U16(_));
@@ -111,7 +116,12 @@ impl Geometry {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influence_count: primitive.influences_per_vertex,
-            variant: variant(character, primitive, format),
+            variant: variant(character, primitive, primitive.material, format)
+                | if variants.is_empty() {
+                    0
+                } else {
+                    GpuPrimitive::VARIES
+                },
             positions: self.positions(primitive)?,
             influences,
             more_influences,
@@ -126,7 +136,11 @@ impl Geometry {
             skinned_positions: streams.positions,
             skinned_normals: streams.normals.unwrap_or(GpuInstance::NONE),
             skinned_tangents: streams.tangents.unwrap_or(GpuInstance::NONE),
-            reserved: [0; 2],
+            variants: match variants.len() {
+                0 => GpuInstance::NONE,
+                _ => self.push(variants.into_iter())?,
+            },
+            reserved: 0,
             base_color: material.map_or([1.0; 4], |material| material.base_color),
         };
         self.primitives.push(record);
@@ -326,12 +340,17 @@ impl Geometry {
     }
 }
 
-/// The variant of a primitive's record: its data and how it is skinned.
+/// The variant of a primitive's record with a material: its data and how it is skinned.
 ///
 /// All draws of the primitive share the record, and some of them may flip.
-pub(crate) fn variant(character: &Character, primitive: &Primitive, format: PaletteFormat) -> u32 {
+pub(crate) fn variant(
+    character: &Character,
+    primitive: &Primitive,
+    material: u32,
+    format: PaletteFormat,
+) -> u32 {
     type Of = GpuPrimitive;
-    let material = character.materials().get(primitive.material as usize);
+    let material = character.materials().get(material as usize);
     let normals = !primitive.normals.is_empty();
     let colors = !primitive.colors.is_empty();
     let flags = [

@@ -127,6 +127,11 @@ impl GpuInstance {
         [r, g, b].map(half::unpack)
     }
 
+    /// [`Self::colors`] with another material variant.
+    pub(crate) fn with_variant([a, b, c, d]: [u32; 4], variant: u16) -> [u32; 4] {
+        [a, b, c, d & 0xFFFF | u32::from(variant) << 16]
+    }
+
     /// The material variant. 0 means the materials of the file.
     #[must_use]
     pub fn variant(&self) -> u16 {
@@ -230,8 +235,13 @@ pub(crate) struct GpuPrimitive {
     pub skinned_normals: u32,
     /// Word offset in an instance's deformed vertices; 4 words per vertex.
     pub skinned_tangents: u32,
+    /// Word offset of its materials by the variant of an instance, or [`GpuInstance::NONE`].
+    ///
+    /// There are two words for each variant, and first for none: the material as in
+    /// [`Self::material`], and its class ([`PrimitiveDraw::class`](super::PrimitiveDraw::class)).
+    pub variants: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
     /// Linear RGBA.
     pub base_color: [f32; 4],
 }
@@ -267,8 +277,9 @@ impl GpuPrimitive {
     pub(crate) const MAY_FLIP: u32 = 8192;
     /// [`Self::variant`]: products of the scales of joints could overflow or vanish.
     pub(crate) const EXTREME_SCALES: u32 = 16384;
-    /// [`Self::variant`]: the draw is for instances that may hide the primitive.
-    pub(crate) const MAY_HIDE: u32 = 32768;
+    /// [`Self::variant`]: the draw is for instances that may hide the primitive, or have a material
+    /// variant.
+    pub(crate) const VARIES: u32 = 32768;
     /// [`Self::variant`]: draws do not have the starts of their lists as first instances.
     pub(crate) const LIST_STARTS: u32 = 65536;
     /// [`Self::variant`]: what a position depends on.
@@ -279,7 +290,7 @@ impl GpuPrimitive {
         | Self::MANY_INFLUENCES
         | Self::READS_SKINNED
         | Self::MAY_FLIP
-        | Self::MAY_HIDE
+        | Self::VARIES
         | Self::LIST_STARTS;
 }
 
@@ -349,6 +360,8 @@ impl GpuMaterial {
     pub(crate) const SURFACE_TANGENTS: u32 = 16384;
     /// In a pipeline: back faces are drawn.
     pub(crate) const TWO_SIDED: u32 = 32768;
+    /// In a pipeline: the material is that of the instance, with these properties at most.
+    pub(crate) const MANY: u32 = 1 << 30;
     /// [`Self::variant`]: the bits of all textures.
     pub(crate) const TEXTURES: u32 = 31 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of the base colour.
@@ -491,8 +504,8 @@ pub(crate) struct GpuActor {
 impl GpuActor {
     /// [`Self::flags`]: its transform is flipped.
     pub(crate) const FLIPPED: u32 = 1;
-    /// [`Self::flags`]: it hides primitives.
-    pub(crate) const HIDES: u32 = 2;
+    /// [`Self::flags`]: it hides primitives, or has a material variant.
+    pub(crate) const VARIES: u32 = 2;
     /// [`Self::flags`]: the levels of detail that views had of it do not count any more.
     pub(crate) const NEW: u32 = 4;
     /// [`Self::flags`]: the GPU poses it.

@@ -4,10 +4,12 @@ use super::encode::{Geometry, SkinChunks, variant};
 use super::layout::{GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::textures::{ImageFigures, Textures};
-use super::{Buffer, Device, Gpu, Guard, MemoryAllocator, Upload, destroy_fields, palettes};
+use super::{
+    Buffer, Device, Gpu, Guard, MaterialClasses, MemoryAllocator, Upload, destroy_fields, palettes,
+};
 use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::mesh::{AlphaMode, Material};
+use crate::mesh::{AlphaMode, Material, Primitive};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
@@ -23,8 +25,14 @@ pub struct PrimitiveDraw {
     ///
     /// Shaders take it as the index of its `ThrongPrimitive`.
     pub primitive: u32,
-    /// Index of its material.
+    /// Index of its material, or of the first one of its class.
     pub material: u32,
+    /// The class of the materials that it draws, if it is for instances with a
+    /// [material variant](crate::Instance::set_variant).
+    ///
+    /// `throng_class` gives the class of an instance's material. Materials whose textures share a
+    /// descriptor set, and that are alike in alpha mode and sides, are one class.
+    pub class: Option<u32>,
     /// First index, in units of `index_type`, from the start of [`SkinnedMesh::index_buffer`].
     pub first_index: u32,
     /// Number of indices, three per triangle.
@@ -84,8 +92,8 @@ pub struct SkinnedMesh {
     buffer: Buffer,
     rest: Buffer,
     textures: Textures,
-    /// For each level of detail, its draws.
-    draws: Vec<Vec<PrimitiveDraw>>,
+    /// For each level of detail, its draws: for instances without a material variant, and with one.
+    draws: [Vec<Vec<PrimitiveDraw>>; 2],
     format: PaletteFormat,
     skinned: SkinnedLayout,
     chunks: Vec<SkinChunks>,
@@ -138,8 +146,9 @@ impl SkinnedMesh {
     ) -> Result<Guard<'g, Self>> {
         let format = PaletteFormat::of(character, method)?;
         let most = gpu.device.limits.max_storage_range;
-        let mut geometry = Geometry::new(character, format, most)?;
         let textures = Textures::new(gpu, upload, character)?;
+        let shared = textures.are_shared();
+        let mut geometry = Geometry::new(character, (format, shared), most)?;
         let materials = (0..).zip(character.materials());
         let materials: Vec<GpuMaterial> = materials
             .map(|(number, it)| super::material::material(it, textures.slots(number)))
@@ -161,9 +170,13 @@ impl SkinnedMesh {
         let rest = palettes::rest(character, format)?;
         let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let rest = filled("rest palette", usage, bytemuck::cast_slice(&rest))?;
-        let levels = geometry.draws.iter();
+        let of = |shared| {
+            let levels = geometry.draws.iter();
+            let levels = levels.map(|it| draws(character, format, it, shared));
+            levels.collect()
+        };
         let mesh = Self {
-            draws: levels.map(|it| draws(character, format, it)).collect(),
+            draws: [of(None), of(Some(shared))],
             buffer: buffer.keep(),
             rest: rest.keep(),
             textures: textures.keep(),
@@ -179,13 +192,25 @@ impl SkinnedMesh {
     /// There is at least one draw per primitive that has triangles.
     #[must_use]
     pub fn draws(&self) -> &[Vec<PrimitiveDraw>] {
-        &self.draws
+        &self.draws[0]
+    }
+
+    /// The same for instances with a [material variant](crate::Instance::set_variant), of those
+    /// primitives whose material a variant changes: a draw for each [class](PrimitiveDraw::class).
+    #[must_use]
+    pub fn variant_draws(&self) -> &[Vec<PrimitiveDraw>] {
+        &self.draws[1]
     }
 
     /// The images that materials use: their formats on this device, and their bytes.
     #[must_use]
     pub fn images(&self) -> &[ImageFigures] {
         self.textures.figures()
+    }
+
+    /// True if one descriptor set has the textures of all materials.
+    pub(crate) fn shares_set(&self) -> bool {
+        self.textures.are_shared()
     }
 
     /// Number of materials, at least one.
@@ -314,37 +339,62 @@ pub(crate) fn draws_without_indices(
                 (number, range)
             })
         });
-    draws(character, format, &ranges.collect::<Vec<_>>())
+    draws(character, format, &ranges.collect::<Vec<_>>(), None)
 }
 
+/// The draws of these ranges: for instances without a material variant, or with `shared`, which says
+/// whether a set has all textures, for those with one.
 fn draws(
     character: &Character,
     format: PaletteFormat,
     ranges: &[(u32, DrawRange)],
+    shared: Option<bool>,
 ) -> Vec<PrimitiveDraw> {
-    ranges
-        .iter()
-        .flat_map(|(number, range)| draws_of(character, format, *number, range))
-        .collect()
+    let mut draws = Vec::new();
+    for (number, range) in ranges {
+        let Some(primitive) = character.primitives().get(*number as usize) else {
+            continue;
+        };
+        let mut add = |class, materials: &[u32]| {
+            let of = (*number, primitive, materials);
+            draws.extend(draws_of(character, format, of, class, range));
+        };
+        match shared {
+            None => add(None, &[primitive.material]),
+            Some(shared) => {
+                let classes = MaterialClasses::new(character, primitive, shared);
+                classes.iter().for_each(|(class, of)| add(Some(class), of));
+            }
+        }
+    }
+    draws
 }
 
-/// One draw for a range, or two if its triangles may flip.
+/// One draw for a range with these materials, or two if its triangles may flip.
 fn draws_of(
     character: &Character,
     format: PaletteFormat,
-    number: u32,
+    (number, primitive, materials): (u32, &Primitive, &[u32]),
+    class: Option<u32>,
     range: &DrawRange,
-) -> impl Iterator<Item = PrimitiveDraw> {
-    let primitive = character.primitives().get(number as usize);
-    let index = primitive.map_or(0, |primitive| primitive.material);
+) -> impl Iterator<Item = PrimitiveDraw> + use<> {
+    let index = materials.first().copied().unwrap_or(0);
     let material = character.materials().get(index as usize);
     let double_sided =
         range.group.facing == Facing::Unknown || material.is_some_and(|m| m.double_sided);
-    let variant = primitive.map_or(0, |primitive| variant(character, primitive, format));
-    let variant = variant & !GpuPrimitive::MAY_FLIP;
+    let variant = variant(character, primitive, index, format) & !GpuPrimitive::MAY_FLIP;
+    let all = materials.iter();
+    let all = all.filter_map(|at| character.materials().get(*at as usize));
+    let all = all.fold(0, |all, of| all | super::material::variant(of));
+    let [varies, many] = match class {
+        Some(_) => [GpuPrimitive::VARIES, GpuMaterial::MANY],
+        None => [0; 2],
+    };
+    let variant = variant | varies;
     let draw = PrimitiveDraw {
         primitive: number,
         material: index,
+        class,
         first_index: range.first,
         index_count: range.count,
         index_type: if range.narrow {
@@ -358,11 +408,7 @@ fn draws_of(
         } else {
             variant
         },
-        surface: surface(
-            variant,
-            material.map_or(0, super::material::variant),
-            double_sided,
-        ),
+        surface: surface(variant, all | many, double_sided),
         alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
         flipped: false,

@@ -32,7 +32,7 @@ impl SkinnedMesh {
     /// - [`Error::Capacity`](crate::Error::Capacity) if the mesh has 2³² words or more.
     pub fn buffer_bytes(character: &Character, method: SkinningMethod) -> Result<u64> {
         let format = PaletteFormat::of(character, method)?;
-        let geometry = Geometry::new(character, format, u64::MAX)?;
+        let geometry = Geometry::new(character, (format, false), u64::MAX)?;
         let rows = character.palette().len() as u64 * u64::from(palettes::entry_rows(format));
         Ok(geometry.words.len() as u64 * 4 + rows * palettes::ROW_BYTES)
     }

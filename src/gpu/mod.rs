@@ -167,6 +167,7 @@
 pub(crate) mod accel;
 mod allocator;
 pub(crate) mod animation;
+mod classes;
 pub(crate) mod constants;
 mod device;
 mod encode;
@@ -200,6 +201,7 @@ pub(crate) use animation::AnimateVariant;
 pub(crate) use animation::GpuTime;
 pub use animation::{AnimationTables, CpuReason, GpuPlay, PosedBy};
 pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
+pub(crate) use classes::MaterialClasses;
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, first_material, skin_variant, variant};

@@ -22,8 +22,8 @@ pub(crate) struct Variant {
 pub(crate) struct Reads {
     /// Instances may have deformed vertices.
     pub(crate) skinned: bool,
-    /// Instances may hide the primitive.
-    pub(crate) hidden: bool,
+    /// Instances may hide the primitive, or have a material variant.
+    pub(crate) varies: bool,
     /// The start of the list, because the draw does not have it.
     pub(crate) starts: bool,
 }
@@ -57,7 +57,7 @@ impl Variant {
             draw.variant & !GpuPrimitive::READS_SKINNED
         };
         let more = [
-            (reads.hidden, GpuPrimitive::MAY_HIDE),
+            (reads.varies, GpuPrimitive::VARIES),
             (reads.starts, GpuPrimitive::LIST_STARTS),
         ];
         let more = more.into_iter().filter(|(is, _)| *is);
@@ -98,7 +98,7 @@ impl Variant {
                 let texture = surface & Surface::BASE_COLOR;
                 let coordinates = Surface::TURNS_UVS | Surface::SECOND_UVS;
                 let coordinates = if texture == 0 { 0 } else { coordinates };
-                let kept = Surface::ALPHA_MASK | Surface::BASE_COLOR | coordinates;
+                let kept = Surface::ALPHA_MASK | Surface::BASE_COLOR | Surface::MANY | coordinates;
                 let needed = Of::FOR_POSITIONS | for_base_color(texture, surface);
                 (self.vertex & needed, surface & kept)
             }

@@ -163,6 +163,8 @@ pub(crate) struct DrawPush {
     pub(crate) hidden_at: u32,
     /// The bit in that word, or 0.
     pub(crate) hidden_bit: u32,
+    /// The class of the materials that it draws, or `NONE`.
+    pub(crate) material_class: u32,
 }
 
 // Every device has 128 bytes.

@@ -186,7 +186,8 @@ fn push_constants_lie_as_the_shaders_have_them() {
             choices_at, counts_at, starts_at, visible_at, args_at, first_instances, shown_at, frame,
             last_frame, poses_at, jobs_at, chunks_end, rows_first, rows_end, plays_low, plays_high,
             now_low, now_high);
-    let draw = members!(DrawPush: primitive, flip, level, list, hidden_at, hidden_bit);
+    let draw =
+        members!(DrawPush: primitive, flip, level, list, hidden_at, hidden_bit, material_class);
     let mut wanted = vec![
         (
             "scatter.comp",

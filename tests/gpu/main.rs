@@ -44,6 +44,7 @@ mod getters;
 mod hidden_parts;
 mod layout;
 mod limits;
+mod material_variants;
 mod materials;
 mod mip_chain;
 mod misuse;

@@ -165,7 +165,7 @@ impl Deref for Encoder {
 
 impl DerefMut for Encoder {
     fn deref_mut(&mut self) -> &mut wgpu::CommandEncoder {
-        let _ = self.deref();
+        self.open.get_or_init(|| open(&self.gpu));
         match self.open.get_mut() {
             Some(open) => open,
             None => unreachable!("it was opened above"),

@@ -6,11 +6,14 @@ use crate::mesh::{AlphaMode, Primitive};
 use crate::order;
 
 /// Drawing data of one primitive.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Drawn {
     /// The bit that instances set to hide it, or 0 if it cannot be hidden.
     pub(crate) bit: u128,
     pub(super) blended: bool,
+    /// For no variant and for each one, the class of its material. Empty if variants do not change
+    /// it.
+    pub(super) classes: Vec<u32>,
 }
 
 /// A level of detail of a character.
@@ -41,7 +44,9 @@ impl Level {
             let full = (primitive.vertex_count() as u32, primitive.indices.len());
             coarser(primitive).unwrap_or((full.0, full.1, 0.0))
         });
-        let draws = ordered_draws(mesh.draws().get(level).map_or(&[], Vec::as_slice));
+        let draws = [mesh.draws(), mesh.variant_draws()];
+        let draws = draws.into_iter().filter_map(|levels| levels.get(level));
+        let draws = ordered_draws(draws.flatten().copied().collect());
         Self {
             solid: draws.partition_point(|draw| draw.alpha != AlphaMode::Blend),
             draws,
@@ -59,8 +64,7 @@ impl Level {
 }
 
 /// The mesh's draws in drawing order. Blended primitives keep the order of the file.
-fn ordered_draws(draws: &[PrimitiveDraw]) -> Vec<PrimitiveDraw> {
-    let mut draws = draws.to_vec();
+fn ordered_draws(mut draws: Vec<PrimitiveDraw>) -> Vec<PrimitiveDraw> {
     order::sort_by_key(&mut draws, |draw| {
         let blending = Blending::of(draw.alpha);
         let blended = blending == Blending::Blend;

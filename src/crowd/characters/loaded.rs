@@ -8,6 +8,7 @@ use crate::crowd::instances::state::{Colors, InstanceState, Kind, Sizes, is_flip
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::character::RayCharacter;
+use crate::crowd::visibility::Look;
 use crate::crowd::visibility::chunks::{KINDS, Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, SkinningStage};
 #[cfg(doc)]
@@ -18,8 +19,8 @@ use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::sets::Sets;
 use crate::gpu::{
-    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, PrimitiveDraw, SetBuffers,
-    SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
+    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MaterialClasses,
+    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
@@ -60,8 +61,8 @@ pub(crate) struct Indirect<'a> {
     pub(crate) level: usize,
     /// True if their transforms are flipped.
     pub(crate) flipped: bool,
-    /// True if they hide parts.
-    pub(crate) hides: bool,
+    /// True if their looks vary.
+    pub(crate) varies: bool,
     pub(crate) bucket: u32,
     /// Its number in the GPU's table of draws.
     pub(crate) slot: u32,
@@ -84,8 +85,8 @@ pub(crate) struct DrawnKinds {
     any: bool,
     /// Some have a flipped transform.
     flipped: bool,
-    /// Some hide parts.
-    hiding: bool,
+    /// The looks of some vary.
+    varying: bool,
 }
 
 /// A character and everything that belongs to it.
@@ -122,8 +123,8 @@ pub(crate) struct LoadedCharacter {
     pub(crate) rays: Option<Box<RayCharacter>>,
     /// The number of instances with a flipped transform.
     pub(crate) flipped: usize,
-    /// The number of instances that hide parts.
-    pub(crate) hiding: usize,
+    /// The number of instances that hide parts or have a material variant.
+    pub(crate) varying: usize,
     /// The kinds of instances that the frame prepared last has.
     pub(crate) prepared: DrawnKinds,
     /// Drawing data of each primitive.
@@ -136,8 +137,8 @@ pub(crate) struct LoadedCharacter {
     pub(crate) mirrors: bool,
     /// True if instances have had deformed vertices.
     pub(crate) deforms: bool,
-    /// The data that its pipelines read. Between frames, this follows `deforms` and `hiding`. If
-    /// `hidden` is true, it has the others, too.
+    /// The data that its pipelines read. Between frames, this follows `deforms` and `varying`. If
+    /// `varies` is true, it has the others, too.
     pub(crate) reads: Reads,
 }
 
@@ -170,14 +171,18 @@ impl LoadedCharacter {
             Some(*most)
         });
         let errors = errors.collect();
+        let shared = mesh.shares_set();
         let drawn = character
             .primitives()
             .iter()
             .zip(part_bits(character.primitives()));
         let drawn = drawn.map(|(primitive, bit)| {
             let material = character.materials().get(primitive.material as usize);
+            let classes = MaterialClasses::new(character, primitive, shared);
+            let classes = classes.table(character, primitive).into_iter();
             Drawn {
                 bit,
+                classes: classes.map(|[_, class]| class).collect(),
                 blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
             }
         });
@@ -201,7 +206,7 @@ impl LoadedCharacter {
             shared_poses: None,
             rays: None,
             flipped: 0,
-            hiding: 0,
+            varying: 0,
             prepared: DrawnKinds::default(),
             primitives: drawn.collect(),
             cpu_skin,
@@ -319,7 +324,7 @@ impl LoadedCharacter {
         self.prepared = DrawnKinds {
             any: !self.members.is_empty(),
             flipped: self.flipped > 0,
-            hiding: self.hiding > 0,
+            varying: self.varying > 0,
         };
     }
 
@@ -328,8 +333,8 @@ impl LoadedCharacter {
     pub(crate) fn indirect(&self, slot: &Slot) -> impl Iterator<Item = Indirect<'_>> {
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
         let has = self.prepared;
-        let kinds = kinds.into_iter().filter(move |(flipped, hides)| {
-            has.any && (has.flipped || !flipped) && (has.hiding || !hides)
+        let kinds = kinds.into_iter().filter(move |(flipped, varies)| {
+            has.any && (has.flipped || !flipped) && (has.varying || !varies)
         });
         let starts = self.levels.iter().scan(0, |next, level| {
             let start = *next;
@@ -338,33 +343,58 @@ impl LoadedCharacter {
         });
         let levels = starts.enumerate();
         let draw = slot.draws.0;
-        kinds.flat_map(move |(flipped, hides)| {
+        kinds.flat_map(move |(flipped, varies)| {
             levels.clone().flat_map(move |(number, (start, level))| {
-                (start..)
-                    .zip(level.draws(false))
-                    .map(move |(at, own)| Indirect {
-                        draw: own,
-                        level: number,
-                        flipped,
-                        hides,
-                        bucket: bucket(flipped, number, hides),
-                        slot: draw + draw_of_kind(at, flipped, hides),
-                    })
+                let draws = (start..).zip(level.draws(false));
+                let draws = draws.filter(move |(_, own)| self.has_kind(own, varies));
+                draws.map(move |(at, own)| Indirect {
+                    draw: own,
+                    level: number,
+                    flipped,
+                    varies,
+                    bucket: bucket(flipped, number, varies),
+                    slot: draw + draw_of_kind(at, flipped, varies),
+                })
             })
         })
     }
 
-    /// The data that draws read of instances that hide parts, or do not.
-    pub(crate) fn reads(&self, hides: bool) -> Reads {
+    /// True if a draw is for instances whose looks vary, or for those whose looks do not.
+    fn has_kind(&self, draw: &PrimitiveDraw, varies: bool) -> bool {
+        match draw.class {
+            Some(_) => varies,
+            None => !varies || self.classes(draw).is_empty(),
+        }
+    }
+
+    /// For no variant and for each one, the class of a primitive's material. Empty if variants do
+    /// not change it.
+    fn classes(&self, draw: &PrimitiveDraw) -> &[u32] {
+        let drawn = self.primitives.get(draw.primitive as usize);
+        drawn.map_or(&[], |drawn| &drawn.classes)
+    }
+
+    /// True if a draw shows instances of a look in lists of the CPU.
+    pub(crate) fn shows(&self, draw: &PrimitiveDraw, look: &Look) -> bool {
+        let class = match look.variant {
+            0 => None,
+            variant => self.classes(draw).get(usize::from(variant)),
+        };
+        draw.class.as_ref() == class && look.hidden & self.bit(draw.primitive) == 0
+    }
+
+    /// The data that draws read of instances whose looks vary, or do not.
+    pub(crate) fn reads(&self, varies: bool) -> Reads {
         Reads {
-            hidden: hides,
+            varies,
             ..self.reads
         }
     }
 
-    /// True if draws must find out which instances hide a primitive.
-    pub(crate) fn needs_hidden(&self) -> bool {
-        self.slot.is_some() && self.hiding > 0
+    /// True if draws need pipelines for instances whose looks vary.
+    pub(crate) fn needs_varied(&self) -> bool {
+        let has_variants = || self.primitives.iter().any(|it| !it.classes.is_empty());
+        self.varying > 0 && (self.slot.is_some() || has_variants())
     }
 
     /// The memory that an instance takes.
@@ -460,11 +490,11 @@ impl LoadedCharacter {
         self.levels.get(usize::from(level))
     }
 
-    /// The errors in metres of the levels that an instance may have, ascending from 0. One that
-    /// hides parts keeps to the levels that have parts.
-    pub(crate) fn errors(&self, hides: bool) -> &[f32] {
+    /// The errors in metres of the levels that an instance may have, ascending from 0. One whose
+    /// look varies keeps to the levels that have parts.
+    pub(crate) fn errors(&self, varies: bool) -> &[f32] {
         let near = self.near_levels.min(self.errors.len());
-        if hides {
+        if varies {
             &self.errors[..near]
         } else {
             &self.errors
@@ -501,11 +531,11 @@ impl LoadedCharacter {
     /// The pipeline variants that its draws use.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         let draws = self.levels.iter().flat_map(|level| &level.draws);
-        let kinds = if self.reads.hidden { 2 } else { 1 };
-        let reads = [false, true].map(|hides| self.reads(hides));
+        let kinds = if self.reads.varies { 2 } else { 1 };
         draws.flat_map(move |draw| {
-            let reads = reads.into_iter().take(kinds);
-            reads.map(|reads| Variant::of(draw, reads))
+            let kinds = [false, true].into_iter().take(kinds);
+            let kinds = kinds.filter(move |varies| self.has_kind(draw, *varies));
+            kinds.map(move |varies| Variant::of(draw, self.reads(varies)))
         })
     }
 }

@@ -4,6 +4,7 @@ use crate::animator::{ReplaceIssue, ReplaceIssues, joints_by_name, moved};
 use crate::character::Character;
 use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::visibility::Look;
 use crate::crowd::{CharacterId, InstanceId};
 #[cfg(doc)]
 use crate::error::Error;
@@ -52,8 +53,8 @@ impl Crowd {
     /// Replaces a character in place, for example because an artist has saved its file again.
     ///
     /// Its instances stay alive and go on playing what they play, as
-    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts, and the
-    /// joints and sockets that others are attached to, are found by their names, too. An instance
+    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts,
+    /// material variants, and the joints and sockets that others are attached to, are found by their names, too. An instance
     /// that is attached to a joint that is gone is detached, and stays where it is. The id of the
     /// character stays valid, and the options of [`CharacterDesc`](crate::CharacterDesc) stay those
     /// with which it was added.
@@ -105,7 +106,7 @@ impl Crowd {
         let serial = loaded.serial;
         let old = self.scene.replace(id.0, loaded.keep());
         self.fit_attachments(id, (&old, unfit), &mut issues)?;
-        self.fit_parts(id, &old, &mut issues)?;
+        self.fit_looks(id, &old, &mut issues);
         self.retire(old);
         self.finish_load(serial, upload.keep(), character);
         Ok(issues.list())
@@ -168,34 +169,35 @@ impl Crowd {
         Ok(())
     }
 
-    /// Hides the parts of the new character that have the names of the hidden parts of the old one.
-    fn fit_parts(
-        &mut self,
-        id: CharacterId,
-        old: &LoadedCharacter,
-        issues: &mut ReplaceIssues,
-    ) -> Result<()> {
+    /// Hides the parts of the new character that have the names of the hidden parts of the old one,
+    /// and chooses the variant that has the name of the old one.
+    fn fit_looks(&mut self, id: CharacterId, old: &LoadedCharacter, issues: &mut ReplaceIssues) {
         let scene = &mut self.scene;
-        let new = &mut scene.characters[id.0];
-        new.hiding = 0;
-        for member in &new.members {
-            let hidden = scene.visibility.hidden(*member);
-            scene.visibility.hide(*member, u128::MAX, false);
-            let actor = Some(scene.instances[*member].actor.index);
-            let mut bits = 0;
-            for (part, name) in old.rig.parts().filter(|_| hidden != 0) {
-                let before = old.rig.part_bits(part).unwrap_or(0);
-                if before == 0 || before & hidden != before {
+        for member in scene.characters[id.0].members.clone() {
+            let new = &scene.characters[id.0];
+            let before = scene.visibility.look(member);
+            let actor = Some(scene.instances[member].actor.index);
+            let mut look = Look::default();
+            for (part, name) in old.rig.parts().filter(|_| before.hidden != 0) {
+                let bits = old.rig.part_bits(part).unwrap_or(0);
+                if bits == 0 || bits & before.hidden != bits {
                     continue;
                 }
                 match new.rig.part(name).and_then(|part| new.rig.part_bits(part)) {
-                    Ok(now) => bits |= now,
+                    Ok(now) => look.hidden |= now,
                     Err(_) => issues.note(actor, "part", name),
                 }
             }
-            let [_, hides] = scene.visibility.hide(*member, bits, true);
-            new.hiding += usize::from(hides);
+            let variant = before.variant.checked_sub(1);
+            let variant = variant.and_then(|at| old.rig.variants().get(usize::from(at)));
+            if let Some(variant) = variant {
+                match new.rig.variant(&variant.name) {
+                    Ok(now) => look.variant = now.0 + 1,
+                    Err(_) => issues.note(actor, "variant", &variant.name),
+                }
+            }
+            let instance = scene.instances.any_id(member);
+            scene.change_look(instance, |own| *own = look);
         }
-        Ok(())
     }
 }

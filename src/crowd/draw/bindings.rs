@@ -48,7 +48,9 @@ pub struct DrawBindings {
 /// Set 0 of such a pipeline is [`Crowd::set_layout`](crate::crowd::Crowd::set_layout). Its vertex
 /// shader includes `shaders/include/throng.glsl` and finds its instance with
 /// `throng_instance(list, gl_InstanceIndex)`. If `throng_hides(instance, hidden[0], hidden[1])` is
-/// true, the instance hides the primitive. Then all its vertices go to one point.
+/// true, the instance hides the primitive, and if the draw has a [class](PrimitiveDraw::class) that
+/// is not `throng_class(instance, primitive)`, another draw has its material. In both cases, all its
+/// vertices go to one point.
 ///
 /// A pipeline that has the draw's [`variant`](PrimitiveDraw::variant) as a constant deforms
 /// vertices bit for bit as the crowd's own passes do. Without it, coarse levels that follow one
@@ -73,8 +75,8 @@ pub struct IndirectDraw {
     pub ring_palettes: vk::DeviceAddress,
     /// The start of the list, for `throng_instance`.
     pub list: u32,
-    /// True if the instances hide some primitives.
-    pub hides: bool,
+    /// True if the instances hide some primitives, or have a material variant.
+    pub varies: bool,
     /// The bits with which instances hide the primitive, for `throng_hides`.
     ///
     /// The second number is 0 if none of these instances hides it.
@@ -116,7 +118,7 @@ impl Frame<'_> {
         let draws = loaded.indirect(slot);
         let draws = draws.flat_map(move |shown| self.lists(view).map(move |view| (shown, view)));
         Ok(draws.filter_map(move |(shown, view)| {
-            let hidden = match shown.hides {
+            let hidden = match shown.varies {
                 true => buffers
                     .table_layout
                     .hidden(loaded.bit(shown.draw.primitive)),
@@ -138,7 +140,7 @@ impl Frame<'_> {
                 } else {
                     work.layout.start(view, slot.number, shown.bucket)
                 },
-                hides: shown.hides,
+                varies: shown.varies,
                 hidden,
                 buffer: work.buffer.handle,
                 offset: work.layout.args_offset(view, shown.slot),
@@ -228,7 +230,9 @@ impl Frame<'_> {
         let missing = Error::not_found("primitive", primitive as usize, loaded.primitives.len());
         let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.runs(view, character);
-        let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
+        let bit = drawn.bit;
+        let alike = shown(runs, move |look| look.hidden & bit == 0)
+            .filter(move |run| run.flipped == flipped);
         let start = self.first_visible();
         Ok(alike.map(move |run| start + run.first..start + run.first + run.count))
     }

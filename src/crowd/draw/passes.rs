@@ -54,7 +54,7 @@ impl Pipelines {
     ) -> Result<()> {
         let before = character.reads;
         character.reads.skinned = character.deforms;
-        character.reads.hidden |= character.needs_hidden();
+        character.reads.varies |= character.needs_varied();
         let made = self.prepare_as_it_is(device, character);
         if made.is_err() {
             character.reads = before;
@@ -212,7 +212,7 @@ impl Crowd {
         let is_blended = draws.iter().any(|draw| draw.alpha == AlphaMode::Blend);
         let reads = Reads {
             skinned: deforms,
-            hidden: false,
+            varies: false,
             starts: self.reads_starts(is_blended),
         };
         let wanted = draws.iter().map(|draw| Variant::of(draw, reads));
@@ -228,7 +228,9 @@ impl Crowd {
         if deforms {
             let variants = draws.iter().map(|draw| {
                 let primitives = character.primitives().get(draw.primitive as usize);
-                primitives.map_or(0, |it| skin_variant(variant(character, it, format)))
+                primitives.map_or(0, |it| {
+                    skin_variant(variant(character, it, it.material, format))
+                })
             });
             pipelines.created += pipelines.skin.pass.prepare(&self.device, variants)?;
         }
@@ -239,8 +241,8 @@ impl Crowd {
     /// since the last frame.
     pub(crate) fn prepare_skinning(&mut self) -> Result<()> {
         for (_, character) in self.scene.characters.iter_mut() {
-            let hides = character.needs_hidden() && !character.reads.hidden;
-            if hides || character.deforms && !character.reads.skinned {
+            let varies = character.needs_varied() && !character.reads.varies;
+            if varies || character.deforms && !character.reads.skinned {
                 self.pipelines.prepare(&self.device, character)?;
             }
         }

@@ -22,7 +22,7 @@ impl Frame<'_> {
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
     /// pipelines, descriptor set 0 (and others in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map) or an environment map), the first 24 bytes of
+    /// [`shadow_map`](crate::PassDesc::shadow_map) or an environment map), the first 28 bytes of
     /// push constants, index buffer, viewport, scissor, cull mode and front face.
     ///
     /// In a pass with a [view mask](crate::PassDesc::view_mask), it draws all eyes of the view, and
@@ -172,8 +172,8 @@ struct DrawKind {
     flipped: bool,
     /// See [`DrawPush::list`].
     list: u32,
-    /// True if instances may hide the primitive.
-    hides: bool,
+    /// True if the looks of the instances vary.
+    varies: bool,
     /// See [`DrawPush::hidden_at`].
     hidden: [u32; 2],
 }
@@ -296,11 +296,11 @@ impl Recorder<'_> {
                 let level = group.first().and_then(|run| character.level(run.level));
                 let Some(level) = level else { continue };
                 for run in group {
-                    let each = character.vertices(level, blended, run.hidden);
+                    let each = character.vertices(level, blended, run.look.hidden);
                     vertices += each * u64::from(run.count);
                 }
                 for draw in level.draws(blended) {
-                    for instances in shown(group, character.bit(draw.primitive)) {
+                    for instances in shown(group, |look| character.shows(draw, look)) {
                         self.draw(character, draw, instances, &mut bound);
                     }
                 }
@@ -332,8 +332,8 @@ impl Recorder<'_> {
                     level: shown.level as u8,
                     flipped: shown.flipped,
                     list: work.layout.start(view, slot.number, shown.bucket),
-                    hides: shown.hides,
-                    hidden: if shown.hides {
+                    varies: shown.varies,
+                    hidden: if shown.varies {
                         let bit = character.bit(shown.draw.primitive);
                         crowd.memory.buffers.table_layout.hidden(bit)
                     } else {
@@ -368,7 +368,7 @@ impl Recorder<'_> {
             level: run.level,
             flipped: run.flipped,
             list: self.frame.cpu_list(),
-            hides: false,
+            varies: false,
             hidden: [0; 2],
         };
         // SAFETY: this function has the same contract.
@@ -405,7 +405,7 @@ impl Recorder<'_> {
     ) -> bool {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
-        let variant = Variant::of(draw, character.reads(kind.hides));
+        let variant = Variant::of(draw, character.reads(kind.varies));
         let pipeline = self.pass.pipeline(variant);
         let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
             return false;
@@ -446,6 +446,7 @@ impl Recorder<'_> {
                 list: kind.list,
                 hidden_at: kind.hidden[0],
                 hidden_bit: kind.hidden[1],
+                material_class: draw.class.unwrap_or(GpuInstance::NONE),
             };
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::bytes_of(&push));
         }

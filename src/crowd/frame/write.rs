@@ -92,7 +92,7 @@ impl Scene {
     /// The record of an instance for the GPU's stages.
     fn actor(&self, animators: &Animators, index: u32) -> GpuActor {
         let (instance, visibility) = (&self.instances[index], &self.visibility);
-        let (sphere, hidden) = (visibility.sphere(index), visibility.hidden(index));
+        let (sphere, look) = (visibility.sphere(index), visibility.look(index));
         let poses = self.poses.gpu.as_ref();
         let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
         let (error_m, volume) = self.shared_pose(index);
@@ -113,7 +113,7 @@ impl Scene {
             flags: GpuActor::pose_error(error_m)
                 | volume << GpuActor::VOLUME_SHIFT
                 | flag(instance.flipped, GpuActor::FLIPPED)
-                | flag(hidden != 0, GpuActor::HIDES)
+                | flag(look.varies(), GpuActor::VARIES)
                 | flag(instance.is_new, GpuActor::NEW)
                 | flag(plays.is_some(), GpuActor::POSED)
                 | flag(
@@ -121,7 +121,7 @@ impl Scene {
                     GpuActor::SKINS,
                 ),
             plays: plays.unwrap_or(0),
-            hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
+            hidden: [0, 32, 64, 96].map(|shift| (look.hidden >> shift) as u32),
         }
     }
 }

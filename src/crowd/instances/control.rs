@@ -11,7 +11,7 @@ use crate::crowd::{Attachment, CharacterId, Crowd, Instance, InstanceId, Skinnin
 use crate::error::Error;
 use crate::error::{Result, expect_placement};
 use crate::gpu::layout::GpuChange;
-use crate::mesh::PartId;
+use crate::mesh::{PartId, VariantId};
 use core::ops::DerefMut;
 use glam::Affine3A;
 
@@ -161,7 +161,40 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         let id = self.id();
         let loaded = self.scene().characters.get(self.character())?;
         let bits = loaded.part_bits(part.into())?;
-        self.scene_mut().hide(id, bits, !visible);
+        self.scene_mut().change_look(id, |look| match visible {
+            true => look.hidden &= !bits,
+            false => look.hidden |= bits,
+        });
+        Ok(())
+    }
+
+    /// Sets its material variant: other materials for some of its primitives, by one name.
+    ///
+    /// It applies to all views and passes. `None` means the materials of the file.
+    /// [`Character::variants`](crate::character::Character::variants) has those of its character.
+    ///
+    /// Instances of all variants share the draws of a primitive if the device has
+    /// [`Features::DESCRIPTOR_INDEXING`](crate::gpu::Features::DESCRIPTOR_INDEXING) and the
+    /// materials are alike in alpha mode and sides. Otherwise there is a draw for each material.
+    /// Levels of detail are those of an instance that hides parts.
+    ///
+    /// ```no_run
+    /// # fn dress(crowd: &mut throng::Crowd, shoe: throng::InstanceId) -> throng::Result<()> {
+    /// crowd.instance_mut(shoe)?.set_variant(Some("beach".into()))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::UnknownName`] if its character lacks the variant.
+    pub fn set_variant(&mut self, variant: Option<NameOrId<'_, VariantId>>) -> Result<()> {
+        let id = self.id();
+        let rig = &self.scene().characters.get(self.character())?.rig;
+        let variant = match variant {
+            None => 0,
+            Some(variant) => variant.find("material variant", rig.variant_names())?.0 + 1,
+        };
+        self.scene_mut()
+            .change_look(id, |look| look.variant = variant);
         Ok(())
     }
 

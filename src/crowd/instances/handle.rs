@@ -8,13 +8,13 @@ use crate::crowd::instances::attachments::Link;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::instances::world::Moment;
 use crate::crowd::scene::Scene;
-use crate::crowd::visibility::Marks;
+use crate::crowd::visibility::{Look, Marks};
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
-use crate::mesh::{Aabb, PartId, Sphere};
+use crate::mesh::{Aabb, PartId, Sphere, VariantId};
 use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 
@@ -119,6 +119,10 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         &self.scene().instances[self.id().index]
     }
 
+    pub(crate) fn look(&self) -> Look {
+        self.scene().visibility.look(self.id().index)
+    }
+
     pub(crate) fn marks(&self) -> Marks {
         self.scene().visibility.marks(self.id().index)
     }
@@ -217,8 +221,14 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
     /// As [`Instance::set_part_visible`].
     pub fn is_part_visible<'n>(&self, part: impl Into<NameOrId<'n, PartId>>) -> Result<bool> {
         let loaded = self.scene().characters.get(self.character())?;
-        let hidden = self.scene().visibility.hidden(self.id().index);
+        let hidden = self.look().hidden;
         Ok(hidden & loaded.part_bits(part.into())? == 0)
+    }
+
+    /// Its material variant. `None` means the materials of the file.
+    #[must_use]
+    pub fn variant(&self) -> Option<VariantId> {
+        self.look().variant.checked_sub(1).map(VariantId::new)
     }
 
     /// The attachment: parent, socket and offset. `None` if it is not attached.

@@ -160,7 +160,7 @@ impl Crowd {
                     let palette = palettes::as_ref(format, rows);
                     let posed = Posed::of((&loaded.rig, &cpu_skin.skinner), palette, &weights)
                         .at(world)
-                        .hiding_bits(scene.visibility.hidden(*index));
+                        .hiding_bits(scene.visibility.look(*index).hidden);
                     let target = Target {
                         loaded,
                         instance,

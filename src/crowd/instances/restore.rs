@@ -149,8 +149,8 @@ impl Scene {
             animator.list_again(actor);
             self.visibility
                 .change(*index, |marks| appearance.mark(marks));
-            let [_, hides] = self.visibility.hide(*index, appearance.hidden(), true);
-            self.characters[character].hiding += usize::from(hides);
+            let id = self.instances.any_id(*index);
+            self.change_look(id, |look| *look = appearance.look());
         }
         let order = members.list.iter().map(|[index, _]| *index);
         for (member, index) in (0..).zip(order) {
@@ -191,9 +191,6 @@ impl Scene {
             });
             self.attachments.note(index);
         }
-        if self.visibility.hidden(index) != saved.hidden() {
-            self.hide(id, !saved.hidden(), false);
-            self.hide(id, saved.hidden(), true);
-        }
+        self.change_look(id, |look| *look = saved.look());
     }
 }

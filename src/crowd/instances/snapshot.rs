@@ -9,10 +9,10 @@ use crate::crowd::instances::handle::Instance;
 use crate::crowd::instances::state::Colors;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::origin::check_offset;
-use crate::crowd::visibility::{Marks, Visibility};
+use crate::crowd::visibility::{Look, Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{
-    Error, Result, expect_finite, expect_index, expect_placement, expect_transform,
+    Error, Result, expect, expect_finite, expect_index, expect_placement, expect_transform,
 };
 use crate::hash;
 use core::ops::{Deref, DerefMut};
@@ -96,19 +96,23 @@ pub(super) struct SavedAppearance {
     view_mask: u32,
     /// A bit for each primitive that it hides, the low ones first.
     hidden: [u32; 4],
+    /// 0, or one more than the index of its material variant.
+    #[cfg_attr(feature = "serde", serde(default))]
+    variant: u16,
 }
 
 impl SavedAppearance {
     fn new(visibility: &Visibility, instances: &Instances, index: u32) -> Self {
         let state = &instances[index];
-        let (marks, hidden) = (visibility.marks(index), visibility.hidden(index));
+        let (marks, look) = (visibility.marks(index), visibility.look(index));
         Self {
             tint: instances.colors(index).tint,
             user_data: state.record.user,
             skinning_stage: state.skin,
             visible: marks.visible,
             view_mask: marks.mask,
-            hidden: [0, 32, 64, 96].map(|bit| (hidden >> bit) as u32),
+            hidden: [0, 32, 64, 96].map(|bit| (look.hidden >> bit) as u32),
+            variant: look.variant,
         }
     }
 
@@ -116,9 +120,12 @@ impl SavedAppearance {
         Colors { tint: self.tint }
     }
 
-    pub(super) fn hidden(&self) -> u128 {
+    pub(super) fn look(&self) -> Look {
         let words = self.hidden.iter().rev();
-        words.fold(0, |bits, word| bits << 32 | u128::from(*word))
+        Look {
+            hidden: words.fold(0, |bits, word| bits << 32 | u128::from(*word)),
+            variant: self.variant,
+        }
     }
 
     pub(super) fn mark(&self, marks: &mut Marks) {
@@ -130,13 +137,15 @@ impl SavedAppearance {
         loaded.check_stage(self.skinning_stage)?;
         let parts = loaded.primitives.iter();
         let parts = parts.fold(0, |bits, primitive| bits | primitive.bit);
-        if self.hidden() & !parts != 0 {
+        if self.look().hidden & !parts != 0 {
             return Err(Error::invalid(
                 "hidden parts",
                 "are not parts of the character",
             ));
         }
-        Ok(())
+        let variants = loaded.rig.variants().len();
+        let why = "is not one of the character";
+        expect("variant", usize::from(self.variant) <= variants, why)
     }
 }
 
@@ -418,8 +427,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         scene.instances.set_colors(id.index, appearance.colors());
         scene.put_record(id, &world, true);
         scene.attachments.queue_update(id.index);
-        scene.hide(id, !appearance.hidden(), false);
-        scene.hide(id, appearance.hidden(), true);
+        scene.change_look(id, |look| *look = appearance.look());
         let visibility = &mut scene.visibility;
         visibility.change(id.index, |marks| appearance.mark(marks));
         Ok(())

@@ -8,7 +8,7 @@ use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_placement};
-use crate::mesh::PartId;
+use crate::mesh::{PartId, VariantId};
 use crate::state_machine::Value;
 use glam::Affine3A;
 
@@ -71,6 +71,9 @@ pub struct Spawn<'a> {
     pub view_mask: u32,
     /// The parts that it hides, by name or id.
     pub hidden_parts: &'a [NameOrId<'a, PartId>],
+    /// Its material variant, by name or id. See
+    /// [`Instance::set_variant`](crate::Instance::set_variant).
+    pub variant: Option<NameOrId<'a, VariantId>>,
     /// The instance that it is attached to.
     ///
     /// Its transform follows from that instance's at once.
@@ -108,6 +111,7 @@ impl Default for Spawn<'_> {
             visible: true,
             view_mask: u32::MAX,
             hidden_parts: &[],
+            variant: None,
             attachment: None,
             expressions: &[],
             morph_weights: &[],
@@ -124,7 +128,8 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character does not exist, or
-    ///   something that [`Spawn`] names, such as a clip, a part, an expression or a parameter.
+    ///   something that [`Spawn`] names, such as a clip, a part, a variant, an expression or a
+    ///   parameter.
     /// - [`Error::Stale`] if the instance that it is attached to is not alive.
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
@@ -182,6 +187,9 @@ impl Crowd {
         it.set_view_mask(spawn.view_mask);
         for part in spawn.hidden_parts {
             it.set_part_visible(*part, false)?;
+        }
+        if spawn.variant.is_some() {
+            it.set_variant(spawn.variant)?;
         }
         for (name, weight) in spawn.expressions {
             it.set_expression(*name, *weight)?;

@@ -316,7 +316,10 @@ impl Instances {
     /// Sets the colours of an instance, and marks its record as changed.
     pub(crate) fn set_colors(&mut self, index: u32, colors: Colors) {
         self.colors[index] = colors;
-        self.change(index, |state| state.record.colors = colors.packed());
+        self.change(index, |state| {
+            let variant = (state.record.colors[3] >> 16) as u16;
+            state.record.colors = GpuInstance::with_variant(colors.packed(), variant);
+        });
     }
 
     pub(crate) fn capacity(&self) -> &Capacity {

@@ -230,7 +230,7 @@ fn triangles(loaded: &LoadedCharacter, level: &Level) -> (Vec<Geometry>, Vec<Bui
     // Bits of a variant that do not change positions in character space.
     let of_draws = GpuPrimitive::READS_SKINNED
         | GpuPrimitive::MAY_FLIP
-        | GpuPrimitive::MAY_HIDE
+        | GpuPrimitive::VARIES
         | GpuPrimitive::LIST_STARTS;
     let one = GpuPrimitive::ONE_INFLUENCE;
     let mut next_vertex = 0;

@@ -60,12 +60,28 @@ impl Marks {
     }
 }
 
+/// What an instance changes of how its character looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Look {
+    /// A bit for each primitive that it hides.
+    pub(crate) hidden: u128,
+    /// 0, or one more than the index of its material variant.
+    pub(crate) variant: u16,
+}
+
+impl Look {
+    /// True if it changes anything.
+    pub(crate) fn varies(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
 /// The visibility of all instances. Lists without a note are by table index.
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
     marks: Table<Marks>,
-    /// A bit for each primitive that an instance hides. Empty until one hides any.
-    hidden: Vec<u128>,
+    /// Empty until one differs from the default.
+    looks: Vec<Look>,
     /// The mask of views that may show it, or 0. Padded to whole blocks.
     masks: Vec<u32>,
     spheres: Spheres,
@@ -81,8 +97,8 @@ pub(crate) struct Visibility {
     pub(crate) noted: Marked,
     /// The number of instances whose palettes the ring keeps without any work.
     kept: usize,
-    /// The number of instances that hide parts.
-    hiding: usize,
+    /// The number of instances that hide parts or have a material variant.
+    varying: usize,
     /// The frame that is being prepared.
     posing_in: u64,
     /// The frame prepared last.
@@ -244,13 +260,13 @@ impl Visibility {
         self.marks.resize(all, dead);
     }
 
-    /// Clears the state of an instance that was despawned. Returns true if it hid parts.
+    /// Clears the state of an instance that was despawned. Returns true if its look varied.
     pub(crate) fn despawned(&mut self, index: u32) -> bool {
-        let [hid, _] = self.hide(index, u128::MAX, false);
+        let [varied, _] = self.change_look(index, |look| *look = Look::default());
         self.change(index, |marks| marks.mask = 0);
         self.deactivate(index, false);
         self.on_cpu.set(index as usize, false);
-        hid
+        varied
     }
 
     /// The state of an instance.
@@ -271,25 +287,20 @@ impl Visibility {
         self.mask(at);
     }
 
-    /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive
-    /// before, and whether it does now.
-    pub(crate) fn hide(&mut self, index: u32, bits: u128, hide: bool) -> [bool; 2] {
-        let at = index as usize;
-        if hide && bits != 0 && self.hidden.len() <= at {
-            self.hidden.resize(at + 1, 0);
+    /// Changes the look of an instance. Returns whether it varied before, and whether it does now.
+    pub(crate) fn change_look(&mut self, index: u32, change: impl FnOnce(&mut Look)) -> [bool; 2] {
+        let (at, before) = (index as usize, self.look(index));
+        let mut look = before;
+        change(&mut look);
+        if look != before {
+            if self.looks.len() <= at {
+                self.looks.resize(at + 1, Look::default());
+            }
+            self.looks[at] = look;
+            self.note(at);
         }
-        let Some(hidden) = self.hidden.get_mut(at) else {
-            return [false; 2];
-        };
-        let before = *hidden != 0;
-        *hidden = if hide {
-            *hidden | bits
-        } else {
-            *hidden & !bits
-        };
-        let after = *hidden != 0;
-        self.note(at);
-        self.hiding = self.hiding + usize::from(after) - usize::from(before);
+        let [before, after] = [before, look].map(|look| look.varies());
+        self.varying = self.varying + usize::from(after) - usize::from(before);
         [before, after]
     }
 
@@ -304,9 +315,9 @@ impl Visibility {
         self.masks[index as usize] & view_mask != 0
     }
 
-    /// A bit for each primitive that an instance hides.
-    pub(crate) fn hidden(&self, index: u32) -> u128 {
-        self.hidden.get(index as usize).copied().unwrap_or(0)
+    /// The look of an instance.
+    pub(crate) fn look(&self, index: u32) -> Look {
+        self.looks.get(index as usize).copied().unwrap_or_default()
     }
 
     /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame

@@ -1,5 +1,7 @@
 //! Runs: contiguous instances of the visible list that are drawn alike.
 
+use crate::crowd::visibility::Look;
+
 /// Contiguous instances of one character in the visible list that are drawn alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Run {
@@ -13,14 +15,7 @@ pub(crate) struct Run {
     pub(crate) flipped: bool,
     /// Their level of detail.
     pub(crate) level: u8,
-    pub(crate) hidden: u128,
-}
-
-impl Run {
-    /// Returns true if the primitive of this bit is hidden.
-    pub(crate) fn hides(&self, bit: u128) -> bool {
-        self.hidden & bit != 0
-    }
+    pub(crate) look: Look,
 }
 
 /// The runs of one view and character. `runs` must be sorted by both.
@@ -44,16 +39,22 @@ pub(crate) struct DrawInstances {
     pub(crate) level: u8,
 }
 
-/// The instances of contiguous runs that show the primitive of this bit. Neighbouring runs are
-/// joined.
-pub(crate) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstances> {
-    let key = move |run: &Run| (run.flipped, run.hides(bit));
-    let alike = runs.chunk_by(move |a, b| key(a) == key(b));
-    alike.filter_map(move |runs| {
-        let first = runs.first().filter(|run| !run.hides(bit))?;
+/// The instances of contiguous runs whose looks `shows` selects. Neighbouring runs are joined.
+pub(crate) fn shown<F: Fn(&Look) -> bool>(
+    runs: &[Run],
+    shows: F,
+) -> impl Iterator<Item = DrawInstances> + use<'_, F> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        next += runs.get(next..)?.iter().position(|run| shows(&run.look))?;
+        let first = runs.get(next)?;
+        let alike = runs.get(next..)?.iter();
+        let alike = alike.take_while(|run| run.flipped == first.flipped && shows(&run.look));
+        let (all, count) = alike.fold((0, 0), |(all, count), run| (all + 1, count + run.count));
+        next += all;
         Some(DrawInstances {
             first: first.first,
-            count: runs.iter().map(|run| run.count).sum(),
+            count,
             flipped: first.flipped,
             level: first.level,
         })

@@ -9,10 +9,10 @@ use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
-use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::bits::bits;
 use crate::crowd::visibility::cull::{FACTOR, Found, ViewTest, WorldSphere};
 use crate::crowd::visibility::runs::{Run, runs_of};
+use crate::crowd::visibility::{Look, Visibility};
 use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
 use crate::error::{Error, Result};
 use crate::gpu::constants::{CHUNK, FACTORS, LEVEL_BITS, MAX_LEVELS, REMEMBERED};
@@ -76,7 +76,7 @@ pub(crate) struct Shown {
     /// Table indices, run after run.
     list: Vec<u32>,
     /// Instances of a run while they are sorted: hidden parts, position, table index.
-    order: Vec<(u128, u32, u32)>,
+    order: Vec<(Look, u32, u32)>,
 }
 
 impl Shown {
@@ -97,10 +97,10 @@ impl Shown {
         reserve_all(&mut self.of_character, characters * views);
         reserve_all(&mut self.list, instances * views);
         // This may grow with every call that hides a part.
-        let alike = characters * RUN_KINDS + of.hiding;
+        let alike = characters * RUN_KINDS + of.varying;
         let runs = alike.min(instances) * views;
         self.runs.reserve(runs.saturating_sub(self.runs.len()));
-        if of.hiding > 0 {
+        if of.varying > 0 {
             reserve_all(&mut self.order, instances);
         }
     }
@@ -314,7 +314,7 @@ impl Shown {
             };
             let sphere = of.spheres.get(index as u32);
             levels[index] = HIDDEN;
-            let errors = character.errors(of.hidden(index as u32) != 0);
+            let errors = character.errors(of.look(index as u32).varies());
             match test.find(&sphere, errors, last as u8) {
                 Found::TooSmall => counts.too_small += 1,
                 Found::Level(level) => {
@@ -369,7 +369,7 @@ impl Shown {
     }
 
     /// Lists the instances of a character that a view shows, run after run: flipped ones last,
-    /// within these by level, within a level by hidden parts, then in the order of the members.
+    /// within these by level, within a level by look, then in the order of the members.
     fn list_character(
         &mut self,
         (view, number): (u32, u32),
@@ -407,23 +407,23 @@ impl Shown {
                 count,
                 flipped: bucket >= MAX_LEVELS,
                 level: (bucket % MAX_LEVELS) as u8,
-                hidden: 0,
+                look: Look::default(),
             };
-            match (count, character.hiding) {
+            match (count, character.varying) {
                 (0, _) => {}
                 (_, 0) => self.runs.push(run),
-                _ => self.split_by_parts(&run, of),
+                _ => self.split_by_look(&run, of),
             }
         }
     }
 
-    /// Sorts a run by the parts that its instances hide, and adds a run for each kind.
-    fn split_by_parts(&mut self, run: &Run, of: &Visibility) {
+    /// Sorts a run by the looks of its instances, and adds a run for each.
+    fn split_by_look(&mut self, run: &Run, of: &Visibility) {
         let list = &mut self.list[run.first as usize..(run.first + run.count) as usize];
         self.order.clear();
         let keyed = (0..).zip(&*list);
         self.order
-            .extend(keyed.map(|(position, index)| (of.hidden(*index), position, *index)));
+            .extend(keyed.map(|(position, index)| (of.look(*index), position, *index)));
         self.order.sort_unstable();
         for (to, (.., index)) in list.iter_mut().zip(&self.order) {
             *to = *index;
@@ -434,7 +434,7 @@ impl Shown {
             self.runs.push(Run {
                 first,
                 count,
-                hidden: alike[0].0,
+                look: alike[0].0,
                 ..*run
             });
             first += count;

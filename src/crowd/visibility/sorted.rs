@@ -83,11 +83,11 @@ impl Sorted {
         let start = scene.shown.list().len();
         let kind = |index: u32| {
             let level = scene.shown.level(view, index);
-            let hidden = scene.visibility.hidden(index);
-            (scene.instances[index].flipped, level.unwrap_or(0), hidden)
+            let look = scene.visibility.look(index);
+            (scene.instances[index].flipped, level.unwrap_or(0), look)
         };
         for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
-            let (flipped, level, hidden) = kind(alike[0].1);
+            let (flipped, level, look) = kind(alike[0].1);
             self.runs.push(Run {
                 view,
                 character,
@@ -95,7 +95,7 @@ impl Sorted {
                 count: alike.len() as u32,
                 flipped,
                 level,
-                hidden,
+                look,
             });
             self.list.extend(alike.iter().map(|(_, index)| *index));
         }
