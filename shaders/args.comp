@@ -1,9 +1,12 @@
 // Stage args: one invocation for each draw and view. It writes the draw's arguments, as
-// VkDrawIndexedIndirectCommand has them.
+// VkDrawIndexedIndirectCommand has them, and where the draw's list starts.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "include/stages.glsl"
+
+// True if draws have the starts of their lists as first instances.
+layout(constant_id = 0) const bool FIRST_INSTANCES = false;
 
 const uint ARGS_WORKGROUP = 64u;
 layout(local_size_x = ARGS_WORKGROUP) in;
@@ -22,5 +25,7 @@ void main() {
     work[to + 1u] = none ? 0u : work[start_at(view, character) + BUCKETS + bucket];
     work[to + 2u] = work[from + 3u];
     work[to + 3u] = 0u;
-    work[to + 4u] = none ? 0u : work[start_at(view, character) + bucket] * first_instances;
+    uint start = none ? 0u : work[start_at(view, character) + bucket];
+    work[to + 4u] = FIRST_INSTANCES ? start : 0u;
+    work[to + ARGS_START] = start;
 }

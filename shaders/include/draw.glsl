@@ -6,12 +6,9 @@ layout(constant_id = 0) const uint throng_variant_constant = 0xFFFFFFFFu;  // TH
 
 layout(push_constant) uniform Draw {
     uint primitive;
-    uint flip;            // see throng_faces
-    uint level;           // of detail, for fragment shaders
-    uint list;            // see throng_instance
-    uint hidden_at;       // see throng_hides
-    uint hidden_bit;
-    uint material_class;  // see throng_class; or THRONG_NONE
+    uint flip;   // see throng_faces
+    uint level;  // of detail, for fragment shaders
+    uint list;   // see throng_instance
 };
 
 // The instance that is drawn. Without THRONG_LIST_STARTS, the list starts at the first instance.
@@ -26,13 +23,6 @@ vec4 place(const uint instance, const vec3 position) {
     // All vertices of an instance that this draw leaves out meet in one point.
     if (throng_has(primitive, THRONG_MAY_FLIP) && !throng_faces(instance, flip)) {
         return vec4(0.0, 0.0, 0.0, 1.0);
-    }
-    if (throng_has(primitive, THRONG_VARIES)) {
-        bool fits = material_class == THRONG_NONE
-                    || material_class == throng_class(instance, primitive);
-        if (!fits || throng_hides(instance, hidden_at, hidden_bit)) {
-            return vec4(0.0, 0.0, 0.0, 1.0);
-        }
     }
     return throng_clip(position);
 }

@@ -1,5 +1,5 @@
 // What the stages share that decide who is drawn and how it is posed: cull, scan, allocate_rows,
-// compact and args. The crate has those that decide who is drawn on the CPU, too
+// compact, args and looks. The crate has those that decide who is drawn on the CPU, too
 // (src/crowd/visibility), with equal results.
 
 #include "actor.glsl"
@@ -25,15 +25,18 @@ const float INVERSE_FACTOR = 0.840896415253714543;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
-// Words of a chunk, a draw, VkDrawIndexedIndirectCommand and an AnimateJob.
-const uint CHUNK_WORDS = 2u, DRAW_WORDS = 4u, ARGS_WORDS = 5u, JOB_WORDS = 4u;
+// Words of a chunk, a draw, its arguments and an AnimateJob. Arguments are a
+// VkDrawIndexedIndirectCommand and the start of the list.
+const uint CHUNK_WORDS = 2u, DRAW_WORDS = 8u, ARGS_WORDS = 6u, JOB_WORDS = 4u;
+const uint ARGS_START = 5u;
 // Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then
 // the error in metres and the triangles of each level, the addresses of its shared poses, or 0, and
-// of its rest palette, and the workgroups of each dispatch of the stage skin for an instance. The
+// of its rest palette, the workgroups of each dispatch of the stage skin for an instance, and where the stage looks
+// lists its members: start, length of a list, and number of lists for a view. The
 // high half of the number of levels is that of the levels which have parts.
-const uint CHARACTER_WORDS = 32u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
+const uint CHARACTER_WORDS = 36u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
 const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
-const uint CHARACTER_SKINS = 24u;
+const uint CHARACTER_SKINS = 24u, CHARACTER_LOOKS = 32u;
 // Words of a character's poses: VkDispatchIndirectCommand and the number of jobs.
 const uint POSE_WORDS = 4u;
 // Words for the stage skin of a character: the number of instances, and a
@@ -67,7 +70,7 @@ layout(push_constant) uniform Stages {
     uint chunks_at;        // character and number of members of each chunk
     uint members_at;       // table indices
     uint characters_at;
-    uint draws_at;         // character, bucket, indices and first index of each draw
+    uint draws_at;         // character, bucket, indices and first index of each draw: see GpuDraw
     uint counters_at;      // of each view
     uint triangles_at;     // of each view and factor, as differences: low and high word
     uint choices_at;       // a byte for each member, four views in a word
@@ -75,7 +78,7 @@ layout(push_constant) uniform Stages {
     uint starts_at;        // of each view and character: starts of 32 buckets, then their counts
     uint visible_at;       // the lists: as many as there are members, for each view
     uint args_at;          // of each view and draw
-    uint first_instances;  // 1 if draws have the starts of their lists as first instance, else 0
+    uint looks_at;         // lists of the stage looks
     uint shown_at;         // in the table: see shown.glsl
     uint frame;
     uint last_frame;       // the prepared frame before this one

@@ -32,7 +32,7 @@ const uint THRONG_MANY_INFLUENCES = 2048u;   // some vertices follow more than f
 const uint THRONG_READS_SKINNED = 4096u;     // instances may have deformed vertices
 const uint THRONG_MAY_FLIP = 8192u;          // throng_faces decides
 const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflow or vanish
-const uint THRONG_VARIES = 32768u;           // throng_hides and throng_class decide
+const uint THRONG_VARIES = 32768u;           // throng_material decides
 const uint THRONG_LIST_STARTS = 65536u;      // draws do not have the starts of their lists
 
 // An offset that refers to nothing.
@@ -228,10 +228,9 @@ uint throng_instance(const uint list, const int number) {
     return throng_visible[throng_visible[list] + uint(number)];
 }
 
-// True if an instance hides the primitive of a draw. `at` and `bit` come with the draw
-// (IndirectDraw::hidden); a bit of 0 stands for a draw whose instances hide nothing.
+// True if an instance hides a part, by a word of its actor and the bit in it.
 bool throng_hides(const uint instance, const uint at, const uint bit) {
-    return bit != 0u && (throng_actors[at + instance * 12u] & bit) != 0u;
+    return (throng_actors[at + instance * 12u] & bit) != 0u;
 }
 
 // Memory behind a device address. An entry of a palette is read through one address.
@@ -255,13 +254,6 @@ uint throng_material(const uint instance, const uint primitive) {
         return throng_primitives[primitive].material;
     }
     return throng_mesh[at + 2u * throng_material_variant(instance)];
-}
-
-// The class of that material: of a draw's instances that have a variant, the draw is for those with
-// its class (PrimitiveDraw::class).
-uint throng_class(const uint instance, const uint primitive) {
-    uint at = throng_primitives[primitive].variants;
-    return at == THRONG_NONE ? 0u : throng_mesh[at + 2u * throng_material_variant(instance) + 1u];
 }
 
 #if !defined(THRONG_RING_PALETTES) && !defined(THRONG_NO_RING)

@@ -10,13 +10,10 @@ layout(push_constant) uniform Draw {
     uint primitive;
     uint flip;  // see throng_faces
     uint list;
-    uint hidden_at;
-    uint hidden_bit;
 };
 
 void main() {
     uint instance = throng_instance(list, gl_InstanceIndex);
     vec3 position = throng_deform_position(instance, primitive, uint(gl_VertexIndex));
-    bool shown = throng_faces(instance, flip) && !throng_hides(instance, hidden_at, hidden_bit);
-    gl_Position = shown ? throng_clip(position) : vec4(0.0, 0.0, 0.0, 1.0);
+    gl_Position = throng_faces(instance, flip) ? throng_clip(position) : vec4(0.0, 0.0, 0.0, 1.0);
 }

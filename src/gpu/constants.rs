@@ -23,11 +23,15 @@ pub(crate) const INVERSE_FACTOR: f32 = 0.840_896_4;
 /// Words of a chunk's record: its character, and the number of its members.
 pub(crate) const CHUNK_WORDS: u32 = 2;
 /// Words of a character's record.
-pub(crate) const CHARACTER_WORDS: u32 = 32;
-/// Words of a draw's record.
-pub(crate) const DRAW_WORDS: u32 = 4;
-/// Words of `VkDrawIndexedIndirectCommand`.
-pub(crate) const ARGS_WORDS: u32 = 5;
+pub(crate) const CHARACTER_WORDS: u32 = 36;
+/// The word of a character with the place of its lists of the stage looks.
+pub(crate) const CHARACTER_LOOKS: u32 = 32;
+/// Words of a draw's record: [`GpuDraw`](crate::gpu::layout::GpuDraw).
+pub(crate) const DRAW_WORDS: u32 = 8;
+/// Words of a draw's arguments: `VkDrawIndexedIndirectCommand`, and the start of its list.
+pub(crate) const ARGS_WORDS: u32 = 6;
+/// The word of the latter.
+pub(crate) const ARGS_START: u32 = 5;
 /// Words of an [`AnimateJob`](crate::gpu::AnimateJob).
 pub(crate) const JOB_WORDS: u32 = 4;
 /// Words of a chunk, for the poses of its members.

@@ -277,8 +277,7 @@ impl GpuPrimitive {
     pub(crate) const MAY_FLIP: u32 = 8192;
     /// [`Self::variant`]: products of the scales of joints could overflow or vanish.
     pub(crate) const EXTREME_SCALES: u32 = 16384;
-    /// [`Self::variant`]: the draw is for instances that may hide the primitive, or have a material
-    /// variant.
+    /// [`Self::variant`]: the material is that of the instance's variant.
     pub(crate) const VARIES: u32 = 32768;
     /// [`Self::variant`]: draws do not have the starts of their lists as first instances.
     pub(crate) const LIST_STARTS: u32 = 65536;
@@ -292,6 +291,44 @@ impl GpuPrimitive {
         | Self::MAY_FLIP
         | Self::VARIES
         | Self::LIST_STARTS;
+}
+
+/// A draw in the table of the stages args and looks.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuDraw {
+    /// The number of its character, or `u32::MAX` for none.
+    pub character: u32,
+    /// The bucket of its instances.
+    pub bucket: u32,
+    /// The number of indices.
+    pub index_count: u32,
+    /// The first index.
+    pub first_index: u32,
+    /// For instances whose looks vary: the bit that hides the primitive, or [`Self::NO_PART`], and
+    /// from [`Self::ORDINAL_SHIFT`] on the number of the draw among such draws of its level.
+    pub kind: u32,
+    /// The class of the materials that it draws, or [`GpuInstance::NONE`].
+    pub class: u32,
+    /// Device address of [`GpuPrimitive::variants`], low word first, if there is a class.
+    pub variants: [u32; 2],
+}
+
+impl GpuDraw {
+    /// [`Self::kind`]: nothing hides the primitive.
+    pub(crate) const NO_PART: u32 = 255;
+    /// [`Self::kind`]: the first bit of the number.
+    pub(crate) const ORDINAL_SHIFT: u32 = 8;
+    /// The record of a draw that draws nothing.
+    pub(crate) const NOTHING: Self = Self {
+        character: u32::MAX,
+        bucket: 0,
+        index_count: 0,
+        first_index: 0,
+        kind: 0,
+        class: 0,
+        variants: [0; 2],
+    };
 }
 
 /// A texture of a material (`ThrongTexture`).
@@ -532,8 +569,6 @@ impl GpuActor {
         let bits = error_m.map_or(0, |error_m| error_m.max(f32::MIN_POSITIVE).to_bits());
         bits.saturating_add(0xFFFF) & 0xFFFF_0000
     }
-    /// The first word of [`Self::hidden`].
-    pub(crate) const HIDDEN_WORD: u32 = offset_of!(Self, hidden) as u32 / 4;
 }
 
 /// An attached instance that the GPU places (`shaders/attach.comp`).

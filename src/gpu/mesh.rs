@@ -1,7 +1,7 @@
 //! A character's immutable data in device-local memory.
 
 use super::encode::{Geometry, SkinChunks, variant};
-use super::layout::{GpuMaterial, GpuPrimitive};
+use super::layout::{GpuInstance, GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::textures::{ImageFigures, Textures};
 use super::{
@@ -97,6 +97,8 @@ pub struct SkinnedMesh {
     format: PaletteFormat,
     skinned: SkinnedLayout,
     chunks: Vec<SkinChunks>,
+    /// For each primitive, the word of [`GpuPrimitive::variants`].
+    variants: Vec<u32>,
 }
 
 destroy_fields!(SkinnedMesh, Gpu<'a>: textures, rest, buffer);
@@ -162,9 +164,13 @@ impl SkinnedMesh {
             Ok(buffer)
         };
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER;
+        let variants = geometry.primitives.iter().map(|it| it.variants);
+        let variants: Vec<u32> = variants.collect();
+        if traced || variants.iter().any(|at| *at != GpuInstance::NONE) {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        }
         if traced {
-            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
-                | vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+            usage |= vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
         }
         let buffer = filled("mesh", usage, bytemuck::cast_slice(&geometry.words))?;
         let rest = palettes::rest(character, format)?;
@@ -183,6 +189,7 @@ impl SkinnedMesh {
             format,
             skinned: geometry.skinned,
             chunks: geometry.chunks,
+            variants,
         };
         Ok(Guard::new(gpu, mesh))
     }
@@ -250,6 +257,14 @@ impl SkinnedMesh {
     /// The skin stage's work for an instance.
     pub(crate) fn chunks(&self) -> &[SkinChunks] {
         &self.chunks
+    }
+
+    /// Device address of the materials of a primitive by variant, or 0 if variants do not change it.
+    pub(crate) fn variants(&self, primitive: u32) -> vk::DeviceAddress {
+        match self.variants.get(primitive as usize) {
+            None | Some(&GpuInstance::NONE) => 0,
+            Some(at) => self.buffer.address + u64::from(*at) * 4,
+        }
     }
 
     /// Device address of the mesh buffer, if acceleration structures can be built of it.

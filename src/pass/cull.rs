@@ -1,4 +1,5 @@
-//! The stages that decide on the GPU who is drawn: cull, scan, allocate_rows, compact and args.
+//! The stages that decide on the GPU who is drawn: cull, scan, allocate_rows, compact, args and
+//! looks.
 
 use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
@@ -11,23 +12,25 @@ use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// The stages, in the order in which they run.
-const STAGES: [(&str, &[u32]); 6] = [
+const STAGES: [(&str, &[u32]); 7] = [
     ("budget", spirv::BUDGET_COMP),
     ("cull", spirv::CULL_COMP),
     ("scan", spirv::SCAN_COMP),
     ("allocate_rows", spirv::ALLOCATE_ROWS_COMP),
     ("compact", spirv::COMPACT_COMP),
     ("args", spirv::ARGS_COMP),
+    ("looks", spirv::LOOKS_COMP),
 ];
 
 /// True for the stages that read what the stage before wrote. Scan and allocate_rows
-/// both read what cull wrote, and compact and args what scan wrote.
-const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
+/// both read what cull wrote, and compact and args what scan wrote. Looks reads what both wrote.
+const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false, true];
 
 /// The numbers of some stages.
 const SCAN: usize = 2;
 const COMPACT: usize = 4;
 const ARGS: usize = 5;
+const LOOKS: usize = 6;
 
 /// The stages that test instances, which are the first. They have pipelines for views with several
 /// eyes.
@@ -108,6 +111,8 @@ pub(crate) struct CullDispatch {
     pub(crate) chunks: u32,
     pub(crate) characters: u32,
     pub(crate) draws: u32,
+    /// True if the looks of members vary.
+    pub(crate) looks: bool,
     /// True if a view has a limit of triangles.
     pub(crate) limited: bool,
     /// True if the stage animate follows.
@@ -142,11 +147,14 @@ impl CullPass {
         let set = (&BINDINGS[..3], None);
         // SAFETY: the set layout is the pass's own.
         let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng cull", set) }?;
-        for (name, words) in STAGES {
+        let first = Features::DRAW_INDIRECT_FIRST_INSTANCE;
+        let first = [u32::from(device.enabled.contains(first))];
+        for (stage, (name, words)) in STAGES.into_iter().enumerate() {
             let name = format!("throng {name}");
+            let constants = if stage < ARGS { &[][..] } else { &first };
             // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup has
-            // a fixed size of at most 128.
-            unsafe { pass.add(device, &name, words, &[]) }?;
+            // a fixed size of at most 256, and the constant is no size.
+            unsafe { pass.add(device, &name, words, constants) }?;
         }
         if device.enabled.contains(Features::MULTIVIEW) {
             for (name, words) in STAGES.into_iter().take(TESTS) {
@@ -260,6 +268,7 @@ impl CullPass {
             [animates, chunks.min(1)],
             [chunks, 1],
             [args, views],
+            [dispatch.draws * u32::from(dispatch.looks), views],
         ];
         let steps = (0..).zip(WAITS.into_iter().zip(sizes));
         let steps = steps.map(|(stage, (waits, size))| {
@@ -307,6 +316,11 @@ impl CullPass {
                 [chunks, 1],
             ),
             step(all(ARGS), false, [args, views]),
+            step(
+                all(LOOKS),
+                true,
+                [dispatch.draws * u32::from(dispatch.looks), views],
+            ),
         ];
         // SAFETY: this function has the same contract.
         unsafe { record((device, cmd), dispatch, &[], steps.into_iter()) };

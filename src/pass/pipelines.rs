@@ -22,8 +22,6 @@ pub(crate) struct Variant {
 pub(crate) struct Reads {
     /// Instances may have deformed vertices.
     pub(crate) skinned: bool,
-    /// Instances may hide the primitive, or have a material variant.
-    pub(crate) varies: bool,
     /// The start of the list, because the draw does not have it.
     pub(crate) starts: bool,
 }
@@ -56,13 +54,12 @@ impl Variant {
         } else {
             draw.variant & !GpuPrimitive::READS_SKINNED
         };
-        let more = [
-            (reads.varies, GpuPrimitive::VARIES),
-            (reads.starts, GpuPrimitive::LIST_STARTS),
-        ];
-        let more = more.into_iter().filter(|(is, _)| *is);
+        let starts = match reads.starts {
+            true => GpuPrimitive::LIST_STARTS,
+            false => 0,
+        };
         Self {
-            vertex: more.fold(kept, |vertex, (_, flag)| vertex | flag),
+            vertex: kept | starts,
             surface: draw.surface,
             blending: Blending::of(draw.alpha),
         }

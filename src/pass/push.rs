@@ -62,7 +62,7 @@ pub(crate) struct CullPush {
     pub(crate) starts_at: u32,
     pub(crate) visible_at: u32,
     pub(crate) args_at: u32,
-    pub(crate) first_instances: u32,
+    pub(crate) looks_at: u32,
     pub(crate) shown_at: u32,
     pub(crate) frame: u32,
     pub(crate) last_frame: u32,
@@ -159,12 +159,6 @@ pub(crate) struct DrawPush {
     pub(crate) level: u32,
     /// The index of the start of its list, in the lists as shaders see them.
     pub(crate) list: u32,
-    /// The word of an actor that says whether it hides the primitive.
-    pub(crate) hidden_at: u32,
-    /// The bit in that word, or 0.
-    pub(crate) hidden_bit: u32,
-    /// The class of the materials that it draws, or `NONE`.
-    pub(crate) material_class: u32,
 }
 
 // Every device has 128 bytes.

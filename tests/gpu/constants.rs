@@ -4,8 +4,8 @@
 //! shaders of this crate alone.
 
 use crate::shader_layout::{
-    GpuActor, GpuAttachment, GpuChange, GpuCullView, GpuInstance, GpuMaterial, GpuOcclusion,
-    GpuPrimitive, GpuTexture, GpuView,
+    GpuActor, GpuAttachment, GpuChange, GpuCullView, GpuDraw, GpuInstance, GpuMaterial,
+    GpuOcclusion, GpuPrimitive, GpuTexture, GpuView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
@@ -113,7 +113,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 43] {
+fn derived() -> [(&'static str, u32); 47] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -133,7 +133,14 @@ fn derived() -> [(&'static str, u32); 43] {
         ("ACTOR_NEW", GpuActor::NEW),
         ("ACTOR_POSED", GpuActor::POSED),
         ("ACTOR_SKINS", GpuActor::SKINS),
-        ("ACTOR_HIDDEN", GpuActor::HIDDEN_WORD),
+        ("ACTOR_HIDDEN", word(offset_of!(GpuActor, hidden))),
+        (
+            "INSTANCE_VARIANT",
+            word(offset_of!(GpuInstance, colors)) + 3,
+        ),
+        ("DRAW_NO_PART", GpuDraw::NO_PART),
+        ("DRAW_ORDINAL_SHIFT", GpuDraw::ORDINAL_SHIFT),
+        ("MATERIAL_ROWS", rows(size_of::<GpuMaterial>())),
         ("ACTOR_POSE_ERROR", u32::MAX << GpuActor::FLAG_BITS),
         ("PLAY_COUNT_BITS", GpuActor::PLAY_COUNT_BITS),
         ("CHANGE_ROWS", rows(size_of::<GpuChange>())),

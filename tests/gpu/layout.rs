@@ -183,11 +183,10 @@ fn push_constants_lie_as_the_shaders_have_them() {
     let stages = members!(CullPush:
             view_count, character_count, chunk_count, draw_count, actors_at, levels_at, listed_at,
             listed_words, chunks_at, members_at, characters_at, draws_at, counters_at, triangles_at,
-            choices_at, counts_at, starts_at, visible_at, args_at, first_instances, shown_at, frame,
+            choices_at, counts_at, starts_at, visible_at, args_at, looks_at, shown_at, frame,
             last_frame, poses_at, jobs_at, chunks_end, rows_first, rows_end, plays_low, plays_high,
             now_low, now_high);
-    let draw =
-        members!(DrawPush: primitive, flip, level, list, hidden_at, hidden_bit, material_class);
+    let draw = members!(DrawPush: primitive, flip, level, list);
     let mut wanted = vec![
         (
             "scatter.comp",

@@ -121,7 +121,7 @@ fn camera() -> View {
 /// `kinds` has the character of each variant, the first without one. If `chooses`, it is the same
 /// character, and the instances choose.
 fn rows(crowd: &mut Crowd, kinds: &[throng::CharacterId], chooses: bool) {
-    for at in 0..8 {
+    for at in 0..8_usize {
         let turn = Quat::from_rotation_y(0.5 * at as f32);
         let scale = Vec3::new(if at % 3 == 2 { -0.7 } else { 0.7 }, 0.7, 0.7);
         let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
@@ -176,8 +176,14 @@ fn instances_look_as_their_variants_do() {
                 let on = (&target, color, &NORMAL_Z);
                 let context = &mut setup.context;
                 let frame = (0, 0.3);
-                let picture =
-                    picture(context, &mut crowd, &mut frames_in_flight, frame, on, &[camera()]);
+                let picture = picture(
+                    context,
+                    &mut crowd,
+                    &mut frames_in_flight,
+                    frame,
+                    on,
+                    &[camera()],
+                );
                 assert!(covered(&picture) > 1000);
                 seen.push((picture, depth(&mut setup.context, &target)));
                 setup.destroy(crowd);

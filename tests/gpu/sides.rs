@@ -35,6 +35,8 @@ const START: Capacity = Capacity {
 };
 /// Instances alive at the same time, at most.
 const MOST: usize = 420;
+/// Both parts of a sheet.
+const BOTH: u32 = 3;
 
 /// An instance, which has the same id in both crowds.
 struct Member {
@@ -435,23 +437,28 @@ impl World {
                     let words = &words[side];
                     lists.flat_map(move |(at, list)| {
                         let each = list.read(words, 0, *at).into_iter();
-                        each.map(|words| (list.flipped, list.level, list.hides, words[0]))
+                        each.map(|words| (list.flipped, list.level, list.primitive, words[0]))
                     })
                 };
                 let (mut cpu, mut gpu) = (Listed::new(), Listed::new());
                 for (flipped, _, _, index) in of(0) {
-                    let (level, _) = told[&index];
+                    let (level, hidden) = told[&index];
+                    if hidden == BOTH {
+                        // No draw has it.
+                        continue;
+                    }
                     cpu.entry((level.unwrap(), flipped))
                         .or_default()
                         .push(index);
                 }
-                for (flipped, level, hides, index) in of(1) {
-                    let level = level.unwrap();
-                    assert_eq!(hides, told[&index].1 != 0);
+                for (flipped, level, primitive, index) in of(1) {
+                    let (level, hidden) = (level.unwrap(), told[&index].1);
+                    assert_eq!(primitive.is_some(), hidden != 0);
+                    assert!(primitive.is_none_or(|it| hidden >> it & 1 == 0));
                     self.seen[0] += usize::from(level == 0);
                     self.seen[1] += usize::from(level > 0);
                     self.seen[2] += usize::from(flipped);
-                    self.seen[3] += usize::from(hides);
+                    self.seen[3] += usize::from(primitive.is_some());
                     gpu.entry((level, flipped)).or_default().push(index);
                 }
                 // The CPU sorts those that hide parts by the parts.
@@ -808,7 +815,7 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let push = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::VERTEX,
             offset: 0,
-            size: 20,
+            size: 12,
         }];
         let sets = [crowd.set_layout().handle()];
         let info = vk::PipelineLayoutCreateInfo::default()
@@ -860,9 +867,8 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
                         false => vk::FrontFace::COUNTER_CLOCKWISE,
                     };
                     device.cmd_set_front_face(cmd, front);
-                    let [at, bit] = indirect.hidden;
                     let flip = draw.flip_code.unwrap_or(u32::MAX);
-                    let push = [draw.primitive, flip, indirect.list, at, bit];
+                    let push = [draw.primitive, flip, indirect.list];
                     let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_ne_bytes()).collect();
                     let stage = vk::ShaderStageFlags::VERTEX;
                     device.cmd_push_constants(cmd, layout, stage, 0, &bytes);

@@ -19,8 +19,9 @@ pub struct List {
     pub flipped: bool,
     /// The level of detail, if the list has only one.
     pub level: Option<u32>,
-    /// True if its instances hide parts. Only the GPU's lists tell.
-    pub hides: bool,
+    /// The primitive of the only draw that has it, if its instances hide parts. Only the GPU's lists
+    /// tell.
+    pub primitive: Option<u32>,
 }
 
 /// The lists of a character with these many instances, in the order of drawing. It has no blended
@@ -39,10 +40,10 @@ pub fn lists(frame: &Frame<'_>, view: ViewId, kind: CharacterId, instances: usiz
                 count_at: draw.offset as u32 / 4 + 1,
                 flipped: draw.flipped,
                 level: Some(draw.level),
-                hides: draw.hides,
+                primitive: draw.varies.then_some(draw.draw.primitive),
             };
-            // The draws of all primitives of a level share a list.
-            let key = |list: &List| (list.level, list.flipped, list.hides);
+            // The draws of all other primitives of a level share a list.
+            let key = |list: &List| (list.level, list.flipped, list.primitive);
             if lists.iter().all(|other| key(other) != key(&list)) {
                 lists.push(list);
             }
@@ -61,7 +62,7 @@ pub fn lists(frame: &Frame<'_>, view: ViewId, kind: CharacterId, instances: usiz
         count_at: GpuInstance::NONE,
         flipped,
         level: None,
-        hides: false,
+        primitive: None,
     };
     ranges.map(list).into()
 }

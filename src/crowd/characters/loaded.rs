@@ -9,18 +9,20 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::rays::character::RayCharacter;
 use crate::crowd::visibility::Look;
-use crate::crowd::visibility::chunks::{KINDS, Slot, bucket, draw_of_kind};
+use crate::crowd::visibility::chunks::{KINDS, Slot, draw_of_kind};
 use crate::crowd::{CharacterDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect};
+use crate::gpu::animation::words;
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
-use crate::gpu::layout::GpuChange;
+use crate::gpu::layout::{GpuChange, GpuDraw};
 use crate::gpu::palettes::Row;
 use crate::gpu::sets::Sets;
 use crate::gpu::{
-    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MaterialClasses,
-    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
+    AnimationTables, CpuReason, Destroy, Device, Gpu, GpuInstance, Guard, MAX_JOINTS,
+    MaterialClasses, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields,
+    palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
@@ -63,7 +65,6 @@ pub(crate) struct Indirect<'a> {
     pub(crate) flipped: bool,
     /// True if their looks vary.
     pub(crate) varies: bool,
-    pub(crate) bucket: u32,
     /// Its number in the GPU's table of draws.
     pub(crate) slot: u32,
 }
@@ -137,9 +138,10 @@ pub(crate) struct LoadedCharacter {
     pub(crate) mirrors: bool,
     /// True if instances have had deformed vertices.
     pub(crate) deforms: bool,
-    /// The data that its pipelines read. Between frames, this follows `deforms` and `varying`. If
-    /// `varies` is true, it has the others, too.
+    /// The data that its pipelines read. Between frames, this follows `deforms`.
     pub(crate) reads: Reads,
+    /// True if it has pipelines for instances with material variants.
+    pub(crate) wears_variants: bool,
 }
 
 destroy_fields!(LoadedCharacter, Gpu<'a>: sets, mesh, animation, shared_poses, rays);
@@ -214,6 +216,7 @@ impl LoadedCharacter {
             mirrors: character.mirrors(),
             deforms: false,
             reads: Reads::default(),
+            wears_variants: false,
         };
         Ok((Guard::new(gpu, loaded), upload))
     }
@@ -352,7 +355,6 @@ impl LoadedCharacter {
                     level: number,
                     flipped,
                     varies,
-                    bucket: bucket(flipped, number, varies),
                     slot: draw + draw_of_kind(at, flipped, varies),
                 })
             })
@@ -360,7 +362,7 @@ impl LoadedCharacter {
     }
 
     /// True if a draw is for instances whose looks vary, or for those whose looks do not.
-    fn has_kind(&self, draw: &PrimitiveDraw, varies: bool) -> bool {
+    pub(crate) fn has_kind(&self, draw: &PrimitiveDraw, varies: bool) -> bool {
         match draw.class {
             Some(_) => varies,
             None => !varies || self.classes(draw).is_empty(),
@@ -383,18 +385,35 @@ impl LoadedCharacter {
         draw.class.as_ref() == class && look.hidden & self.bit(draw.primitive) == 0
     }
 
-    /// The data that draws read of instances whose looks vary, or do not.
-    pub(crate) fn reads(&self, varies: bool) -> Reads {
-        Reads {
-            varies,
-            ..self.reads
+    /// The record of a draw for the stages args and looks, without its character and bucket.
+    pub(crate) fn draw_record(&self, draw: &PrimitiveDraw, ordinal: u32) -> GpuDraw {
+        let part = match self.bit(draw.primitive) {
+            0 => GpuDraw::NO_PART,
+            bit => bit.trailing_zeros(),
+        };
+        GpuDraw {
+            index_count: draw.index_count,
+            first_index: draw.first_index,
+            kind: ordinal << GpuDraw::ORDINAL_SHIFT | part,
+            class: draw.class.unwrap_or(GpuInstance::NONE),
+            variants: words(self.mesh.variants(draw.primitive)),
+            ..GpuDraw::NOTHING
         }
     }
 
-    /// True if draws need pipelines for instances whose looks vary.
-    pub(crate) fn needs_varied(&self) -> bool {
-        let has_variants = || self.primitives.iter().any(|it| !it.classes.is_empty());
-        self.varying > 0 && (self.slot.is_some() || has_variants())
+    /// True if it needs the pipelines for instances with material variants.
+    pub(crate) fn needs_variants(&self) -> bool {
+        self.varying > 0 && self.primitives.iter().any(|it| !it.classes.is_empty())
+    }
+
+    /// The number of lists of the stage looks in a view: of draws of a level for instances whose
+    /// looks vary.
+    pub(crate) fn looks(&self) -> u32 {
+        let levels = self.levels.iter().map(|level| {
+            let draws = level.draws(false).iter();
+            draws.filter(|draw| self.has_kind(draw, true)).count()
+        });
+        levels.max().unwrap_or(0) as u32
     }
 
     /// The memory that an instance takes.
@@ -531,12 +550,8 @@ impl LoadedCharacter {
     /// The pipeline variants that its draws use.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         let draws = self.levels.iter().flat_map(|level| &level.draws);
-        let kinds = if self.reads.varies { 2 } else { 1 };
-        draws.flat_map(move |draw| {
-            let kinds = [false, true].into_iter().take(kinds);
-            let kinds = kinds.filter(move |varies| self.has_kind(draw, *varies));
-            kinds.map(move |varies| Variant::of(draw, self.reads(varies)))
-        })
+        let draws = draws.filter(|draw| draw.class.is_none() || self.wears_variants);
+        draws.map(|draw| Variant::of(draw, self.reads))
     }
 }
 

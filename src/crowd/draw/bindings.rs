@@ -47,10 +47,7 @@ pub struct DrawBindings {
 ///
 /// Set 0 of such a pipeline is [`Crowd::set_layout`](crate::crowd::Crowd::set_layout). Its vertex
 /// shader includes `shaders/include/throng.glsl` and finds its instance with
-/// `throng_instance(list, gl_InstanceIndex)`. If `throng_hides(instance, hidden[0], hidden[1])` is
-/// true, the instance hides the primitive, and if the draw has a [class](PrimitiveDraw::class) that
-/// is not `throng_class(instance, primitive)`, another draw has its material. In both cases, all its
-/// vertices go to one point.
+/// `throng_instance(list, gl_InstanceIndex)`.
 ///
 /// A pipeline that has the draw's [`variant`](PrimitiveDraw::variant) as a constant deforms
 /// vertices bit for bit as the crowd's own passes do. Without it, coarse levels that follow one
@@ -76,11 +73,11 @@ pub struct IndirectDraw {
     /// The start of the list, for `throng_instance`.
     pub list: u32,
     /// True if the instances hide some primitives, or have a material variant.
-    pub varies: bool,
-    /// The bits with which instances hide the primitive, for `throng_hides`.
     ///
-    /// The second number is 0 if none of these instances hides it.
-    pub hidden: [u32; 2],
+    /// The list has those of them that show the primitive, with a material of the draw's
+    /// [class](PrimitiveDraw::class) if it has one. Then `throng_material` gives the material of an
+    /// instance.
+    pub varies: bool,
     /// The buffer and the offset of a `VkDrawIndexedIndirectCommand`, for
     /// `vkCmdDrawIndexedIndirect` with a count of 1.
     pub buffer: vk::Buffer,
@@ -118,12 +115,6 @@ impl Frame<'_> {
         let draws = loaded.indirect(slot);
         let draws = draws.flat_map(move |shown| self.lists(view).map(move |view| (shown, view)));
         Ok(draws.filter_map(move |(shown, view)| {
-            let hidden = match shown.varies {
-                true => buffers
-                    .table_layout
-                    .hidden(loaded.bit(shown.draw.primitive)),
-                false => [0; 2],
-            };
             Some(IndirectDraw {
                 draw: *shown.draw,
                 level: shown.level as u32,
@@ -138,10 +129,9 @@ impl Frame<'_> {
                 {
                     work.layout.zero()
                 } else {
-                    work.layout.start(view, slot.number, shown.bucket)
+                    work.layout.start(view, shown.slot)
                 },
                 varies: shown.varies,
-                hidden,
                 buffer: work.buffer.handle,
                 offset: work.layout.args_offset(view, shown.slot),
             })

@@ -52,12 +52,12 @@ impl Pipelines {
         device: &Device,
         character: &mut LoadedCharacter,
     ) -> Result<()> {
-        let before = character.reads;
+        let before = (character.reads, character.wears_variants);
         character.reads.skinned = character.deforms;
-        character.reads.varies |= character.needs_varied();
+        character.wears_variants |= character.needs_variants();
         let made = self.prepare_as_it_is(device, character);
         if made.is_err() {
-            character.reads = before;
+            (character.reads, character.wears_variants) = before;
         }
         made
     }
@@ -212,7 +212,6 @@ impl Crowd {
         let is_blended = draws.iter().any(|draw| draw.alpha == AlphaMode::Blend);
         let reads = Reads {
             skinned: deforms,
-            varies: false,
             starts: self.reads_starts(is_blended),
         };
         let wanted = draws.iter().map(|draw| Variant::of(draw, reads));
@@ -241,8 +240,8 @@ impl Crowd {
     /// since the last frame.
     pub(crate) fn prepare_skinning(&mut self) -> Result<()> {
         for (_, character) in self.scene.characters.iter_mut() {
-            let varies = character.needs_varied() && !character.reads.varies;
-            if varies || character.deforms && !character.reads.skinned {
+            let variants = character.needs_variants() && !character.wears_variants;
+            if variants || character.deforms && !character.reads.skinned {
                 self.pipelines.prepare(&self.device, character)?;
             }
         }

@@ -22,7 +22,7 @@ impl Frame<'_> {
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
     /// pipelines, descriptor set 0 (and others in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map) or an environment map), the first 28 bytes of
+    /// [`shadow_map`](crate::PassDesc::shadow_map) or an environment map), the first 16 bytes of
     /// push constants, index buffer, viewport, scissor, cull mode and front face.
     ///
     /// In a pass with a [view mask](crate::PassDesc::view_mask), it draws all eyes of the view, and
@@ -172,10 +172,6 @@ struct DrawKind {
     flipped: bool,
     /// See [`DrawPush::list`].
     list: u32,
-    /// True if the looks of the instances vary.
-    varies: bool,
-    /// See [`DrawPush::hidden_at`].
-    hidden: [u32; 2],
 }
 
 /// The state that is bound already, so that it is not bound again.
@@ -281,7 +277,7 @@ impl Recorder<'_> {
             .iter()
             .flat_map(|level| level.draws(blended));
         let drawn = draws.any(|draw| {
-            let variant = Variant::of(draw, character.reads(false));
+            let variant = Variant::of(draw, character.reads);
             self.pass.pipeline(variant).is_some()
         });
         let mut groups = groups.peekable();
@@ -331,14 +327,7 @@ impl Recorder<'_> {
                 let kind = DrawKind {
                     level: shown.level as u8,
                     flipped: shown.flipped,
-                    list: work.layout.start(view, slot.number, shown.bucket),
-                    varies: shown.varies,
-                    hidden: if shown.varies {
-                        let bit = character.bit(shown.draw.primitive);
-                        crowd.memory.buffers.table_layout.hidden(bit)
-                    } else {
-                        [0; 2]
-                    },
+                    list: work.layout.start(view, shown.slot),
                 };
                 if self.bind(character, shown.draw, &kind, &mut bound) {
                     let at = work.layout.args_offset(view, shown.slot);
@@ -368,8 +357,6 @@ impl Recorder<'_> {
             level: run.level,
             flipped: run.flipped,
             list: self.frame.cpu_list(),
-            varies: false,
-            hidden: [0; 2],
         };
         // SAFETY: this function has the same contract.
         unsafe {
@@ -405,7 +392,7 @@ impl Recorder<'_> {
     ) -> bool {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
-        let variant = Variant::of(draw, character.reads(kind.varies));
+        let variant = Variant::of(draw, character.reads);
         let pipeline = self.pass.pipeline(variant);
         let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
             return false;
@@ -444,9 +431,6 @@ impl Recorder<'_> {
                 flip: draw.flip_code.unwrap_or(GpuInstance::NONE),
                 level: kind.level.into(),
                 list: kind.list,
-                hidden_at: kind.hidden[0],
-                hidden_bit: kind.hidden[1],
-                material_class: draw.class.unwrap_or(GpuInstance::NONE),
             };
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::bytes_of(&push));
         }

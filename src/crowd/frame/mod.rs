@@ -103,6 +103,8 @@ impl Crowd {
     ///   that second, if the allocator belongs to another device, or if the GPU has not run what
     ///   was prepared with this index last. That finds a missing wait for a fence, but not every
     ///   one: the frame's draws may still run.
+    /// - [`Error::Capacity`] and [`Error::Memory`] if the GPU culls and there is no memory for the
+    ///   lists of more instances that hide parts or have material variants.
     /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
     ///
     /// After an error, the frame can be begun again.
@@ -123,6 +125,7 @@ impl Crowd {
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         check_shown(time_s, self.time_s)?;
         let allocator = RefCell::new(allocator);
+        self.reserve_looks(&allocator)?;
         let gpu = Gpu::new(&self.device, &allocator)?;
         self.frame.ends.begin(&self.device, frame_index)?;
         self.frame.may_be_abandoned = false;

@@ -116,6 +116,28 @@ impl Crowd {
         let work = WorkCapacity {
             characters: grow(now.characters, characters).min(MAX_CHARACTERS),
             draws: grow(now.draws, draws),
+            ..now
+        };
+        self.rebuild(gpu, self.desc.clone(), work)
+    }
+
+    /// Grows the work buffer for the lists of members whose looks vary, in between frames.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`]. If this fails, the crowd is unchanged.
+    pub(crate) fn reserve_looks(
+        &mut self,
+        allocator: &RefCell<&mut dyn MemoryAllocator>,
+    ) -> Result<()> {
+        let needed = self.scene.characters.place_looks();
+        if needed <= self.memory.work.looks.into() {
+            return Ok(());
+        }
+        let device = Arc::clone(&self.device);
+        let gpu = Gpu::new(&device, allocator)?;
+        let work = WorkCapacity {
+            looks: u32::try_from(needed.next_power_of_two()).unwrap_or(u32::MAX),
+            ..self.memory.work
         };
         self.rebuild(gpu, self.desc.clone(), work)
     }

@@ -1,14 +1,15 @@
-//! The work buffer in device memory, which the stages cull, scan, allocate_rows, compact and args
-//! read and write.
+//! The work buffer in device memory, which the stages cull, scan, allocate_rows, compact, args and
+//! looks read and write.
 
 use crate::crowd::{Capacity, ViewId};
 use crate::error::Result;
 use crate::gpu::constants::{
-    ARGS_WORDS, BUCKETS, CHARACTER_WORDS, CHUNK, CHUNK_WORDS, COUNTER_WORDS, DRAW_WORDS, FACTORS,
-    JOB_WORDS, POSE_WORDS, POSED_WORDS, SEEN_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
+    ARGS_START, ARGS_WORDS, BUCKETS, CHARACTER_WORDS, CHUNK, CHUNK_WORDS, COUNTER_WORDS,
+    DRAW_WORDS, FACTORS, JOB_WORDS, POSE_WORDS, POSED_WORDS, SEEN_WORDS, SHOWN_WORDS, SKIN_WORDS,
+    TOTAL_WORDS,
 };
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance, GpuOcclusion, GpuView};
-use crate::gpu::{Buffer, Features, Gpu, Guard, destroy_fields, limit};
+use crate::gpu::{Buffer, Gpu, Guard, destroy_fields, limit};
 use crate::pass::push::CullPush;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -24,12 +25,15 @@ pub(crate) struct WorkCapacity {
     pub(crate) characters: u32,
     /// Draws of all characters.
     pub(crate) draws: u32,
+    /// Entries of the lists of the stage looks, for each view.
+    pub(crate) looks: u32,
 }
 
 impl WorkCapacity {
     pub(crate) const FIRST: Self = Self {
         characters: 16,
         draws: 512,
+        looks: 0,
     };
 }
 
@@ -59,6 +63,7 @@ struct LateLayout {
     starts_at: u32,
     visible_at: u32,
     args_at: u32,
+    looks_at: u32,
     /// The tests of eyes, in rows of 16 bytes.
     tests: u32,
 }
@@ -74,22 +79,16 @@ pub(crate) fn chunk_capacity(instances: u32, characters: u32) -> u32 {
 
 impl WorkLayout {
     /// The most patches of one frame: three for each chunk, whose record may be cleared, or written
-    /// with its members, five for each character, and one for each attachment.
+    /// with its members, six for each character, and one for each attachment.
     pub(crate) fn most_patches(&self) -> usize {
         let [chunks, characters] =
             [self.push.chunk_count, self.push.character_count].map(|it| it as usize);
-        3 * chunks + 5 * characters + self.attachment_count as usize
+        3 * chunks + 6 * characters + self.attachment_count as usize
     }
 
     /// The layout, and its length in bytes. `head` is the number of words before it. `animates` is
-    /// true if the GPU poses instances, and `first_instances` if indirect draws may have a first
-    /// instance.
-    fn new(
-        capacity: &Capacity,
-        work: WorkCapacity,
-        head: u64,
-        (animates, first_instances): (bool, bool),
-    ) -> (Self, u64) {
+    /// true if the GPU poses instances.
+    fn new(capacity: &Capacity, work: WorkCapacity, head: u64, animates: bool) -> (Self, u64) {
         let chunk_count = chunk_capacity(capacity.instances, work.characters);
         let (chunks, characters) = (u64::from(chunk_count), u64::from(work.characters));
         let (draws, views) = (u64::from(work.draws), u64::from(capacity.views));
@@ -118,7 +117,6 @@ impl WorkLayout {
         // Shaders find this section from where the choices start.
         let cleared_end = section(late * chunks * u64::from(SEEN_WORDS));
         let push = CullPush {
-            first_instances: first_instances.into(),
             character_count: work.characters,
             chunk_count,
             draw_count: work.draws,
@@ -134,6 +132,7 @@ impl WorkLayout {
             starts_at: section(views * characters * BUCKETS as u64 * 2),
             visible_at: section(views * chunks * block),
             args_at: section(views * draws * u64::from(ARGS_WORDS)),
+            looks_at: section(views * u64::from(work.looks)),
             jobs_at: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
             ..CullPush::zeroed()
         };
@@ -149,6 +148,7 @@ impl WorkLayout {
                 starts_at: section(late * characters * BUCKETS as u64 * 2),
                 visible_at: section(late * chunks * block),
                 args_at: section(late * draws * u64::from(ARGS_WORDS)),
+                looks_at: section(late * u64::from(work.looks)),
                 tests: section(tests / 4),
             },
         };
@@ -182,6 +182,7 @@ impl WorkLayout {
             starts_at: self.late.starts_at,
             visible_at: self.late.visible_at,
             args_at: self.late.args_at,
+            looks_at: self.late.looks_at,
             // What these stages do not use has what the stage reveal needs.
             triangles_at: self.late.tests,
             chunks_end: push.view_count,
@@ -199,14 +200,9 @@ impl WorkLayout {
         self.push.counters_at + COUNTER_WORDS - 1
     }
 
-    /// The word where the start of a bucket's list stands.
-    pub(crate) fn start(&self, view: ViewId, character: u32, bucket: u32) -> u32 {
-        let list = view.index * self.push.character_count + character;
-        let starts_at = match view.late {
-            true => self.late.starts_at,
-            false => self.push.starts_at,
-        };
-        starts_at + list * (BUCKETS as u32 * 2) + bucket
+    /// The word where the start of a draw's list stands.
+    pub(crate) fn start(&self, view: ViewId, draw: u32) -> u32 {
+        (self.args_offset(view, draw) / 4) as u32 + ARGS_START
     }
 
     /// The first byte of a draw's arguments.
@@ -247,13 +243,7 @@ impl WorkBuffer {
     ) -> Result<Guard<'g, Self>> {
         let device = gpu.device;
         let head = head.div_ceil(16) * 4;
-        let flags = (
-            animates,
-            device
-                .enabled
-                .contains(Features::DRAW_INDIRECT_FIRST_INSTANCE),
-        );
-        let (layout, bytes) = WorkLayout::new(capacity, work, head, flags);
+        let (layout, bytes) = WorkLayout::new(capacity, work, head, animates);
         let bytes = limit(
             "bytes of the work buffer (maxStorageBufferRange)",
             bytes,
@@ -363,12 +353,5 @@ impl TableLayout {
                 culls * counters * u64::from(SHOWN_WORDS * 4),
             ),
         ]
-    }
-
-    /// The word and the bit by which actors hide the primitive of this bit, as draws push them.
-    pub(crate) fn hidden(&self, bit: u128) -> [u32; 2] {
-        let number = bit.trailing_zeros() % 128;
-        let word = (self.actors / 4) as u32 + GpuActor::HIDDEN_WORD + number / 32;
-        [word, u32::from(bit != 0) << (number % 32)]
     }
 }

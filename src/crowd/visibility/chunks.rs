@@ -10,8 +10,8 @@ use crate::crowd::memory::work::WorkLayout;
 use crate::crowd::pending::{Marked, Pending};
 use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 
-/// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
-/// parts or not.
+/// Draws of a primitive in the table of draws: for instances that are flipped or not, and whose
+/// looks vary or not.
 pub(crate) const KINDS: u32 = 4;
 
 /// The place of a character whose instances the GPU culls.
@@ -25,6 +25,10 @@ pub(crate) struct Slot {
     pub(crate) chunks: (u32, u32),
     /// The chunks, counted from its first one, whose members changed.
     pub(super) changed: Marked,
+    /// The place of its lists of the stage looks: start, length of a list, and number of lists.
+    pub(super) looks: [u32; 3],
+    /// True if that must be uploaded.
+    pub(super) looks_changed: bool,
     /// True if its character and all draws and chunks must be uploaded.
     pub(crate) is_new: bool,
     /// True if the last frame uploaded something.
@@ -43,7 +47,9 @@ impl Slot {
     }
 
     pub(super) fn mark_uploaded(&mut self) {
-        self.was_changed = core::mem::take(&mut self.is_new) || !self.changed.list().is_empty();
+        let looks = core::mem::take(&mut self.looks_changed);
+        self.was_changed =
+            core::mem::take(&mut self.is_new) || looks || !self.changed.list().is_empty();
         self.changed.clear();
     }
 
@@ -59,13 +65,13 @@ impl Slot {
 
 /// The number of a draw among those of its character. `at` is that of the primitive's draw, counted
 /// over all levels.
-pub(crate) fn draw_of_kind(at: u32, flipped: bool, hides: bool) -> u32 {
-    at * KINDS + u32::from(flipped) * 2 + u32::from(hides)
+pub(crate) fn draw_of_kind(at: u32, flipped: bool, varies: bool) -> u32 {
+    at * KINDS + u32::from(flipped) * 2 + u32::from(varies)
 }
 
 /// The number of a bucket.
-pub(crate) fn bucket(flipped: bool, level: usize, hides: bool) -> u32 {
-    (u32::from(flipped) * MAX_LEVELS as u32 + level as u32) * 2 + u32::from(hides)
+pub(crate) fn bucket(flipped: bool, level: usize, varies: bool) -> u32 {
+    (u32::from(flipped) * MAX_LEVELS as u32 + level as u32) * 2 + u32::from(varies)
 }
 
 /// Numbers of characters, and ranges of chunks and draws.

@@ -181,6 +181,7 @@ impl Scene {
             receivers: views.iter().any(|view| view.receivers.is_some()),
             holds: views.iter().any(|view| view.late),
             follows: false,
+            looks: self.characters.have_looks(),
             limited: views
                 .iter()
                 .any(|view| view.detail.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

@@ -8,7 +8,10 @@ use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::visibility::chunks::{Slot, bucket};
 use crate::error::Result;
 use crate::gpu::animation::words as words_of;
-use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS, MAX_LEVELS, SKINS};
+use crate::gpu::constants::{
+    CHARACTER_LOOKS, CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS, MAX_LEVELS, SKINS,
+};
+use crate::gpu::layout::GpuDraw;
 use core::iter::repeat_n;
 
 /// The members of characters as the GPU has them, if it culls.
@@ -56,6 +59,33 @@ impl Characters {
                 chunks.fill(slot, (need + need * spare / needed) as u32);
             }
         }
+    }
+
+    /// Gives the members whose looks vary the places of their lists. Returns how many entries a view
+    /// needs.
+    pub(crate) fn place_looks(&mut self) -> u64 {
+        let mut next = 0;
+        for (_, character) in self.iter_mut() {
+            let (varying, lists) = match character.varying {
+                0 => (0, 0),
+                varying => (varying as u32, character.looks()),
+            };
+            if let Some(slot) = &mut character.slot {
+                let looks = match varying {
+                    0 => [0; 3],
+                    _ => [next as u32, varying, lists],
+                };
+                slot.looks_changed |= slot.looks != looks;
+                slot.looks = looks;
+                next += u64::from(varying) * u64::from(lists);
+            }
+        }
+        next
+    }
+
+    /// True if there are such members.
+    pub(crate) fn have_looks(&self) -> bool {
+        self.slots().any(|slot| slot.looks[1] > 0)
     }
 
     /// Uploads everything that changed.
@@ -116,7 +146,8 @@ fn upload(
     layout: &WorkLayout,
     to: &mut FrameWriter<'_>,
 ) -> Result<()> {
-    if !slot.is_new && slot.changed.list().is_empty() {
+    let is_same = slot.changed.list().is_empty() && !slot.looks_changed;
+    if !slot.is_new && is_same {
         return Ok(());
     }
     let members = &character.members;
@@ -126,17 +157,23 @@ fn upload(
     if slot.is_new {
         let levels = character.levels.iter().enumerate();
         let draws = levels.flat_map(|(number, level)| {
-            let draws = level.draws(false).iter();
-            draws.flat_map(move |draw| {
+            let mut varied = 0;
+            level.draws(false).iter().flat_map(move |draw| {
+                let ordinal = varied;
+                varied += u32::from(character.has_kind(draw, true));
                 let kinds = [(false, false), (false, true), (true, false), (true, true)];
-                kinds.into_iter().flat_map(move |(flipped, hides)| {
-                    let bucket = bucket(flipped, number, hides);
-                    [slot.number, bucket, draw.index_count, draw.first_index]
+                kinds.map(|(flipped, varies)| match character.has_kind(draw, varies) {
+                    true => GpuDraw {
+                        character: slot.number,
+                        bucket: bucket(flipped, number, varies),
+                        ..character.draw_record(draw, ordinal)
+                    },
+                    false => GpuDraw::NOTHING,
                 })
             })
         });
-        // Draws that belong to no character draw nothing.
-        let draws = draws.chain([u32::MAX, 0, 0, 0].into_iter().cycle());
+        let draws = draws.chain(core::iter::repeat(GpuDraw::NOTHING));
+        let draws = draws.flat_map(|draw| -> [u32; DRAW_WORDS as usize] { bytemuck::cast(draw) });
         let words = slot.draws.1 * DRAW_WORDS;
         to.patch(
             layout.push.draws_at + slot.draws.0 * DRAW_WORDS,
@@ -155,7 +192,7 @@ fn upload(
         let words = words.chain(addresses.into_iter().flatten());
         let skins = character.mesh.chunks().iter().map(|chunks| chunks.count);
         let skins = skins.chain(core::iter::repeat(0)).take(SKINS);
-        let words = words.chain(skins);
+        let words = words.chain(skins).chain(slot.looks).chain([0]);
         let at = layout.push.characters_at + slot.number * CHARACTER_WORDS;
         to.patch(at, CHARACTER_WORDS as usize, words)?;
         let record = |chunk: u32| {
@@ -170,6 +207,10 @@ fn upload(
     }
     let at = layout.push.characters_at + slot.number * CHARACTER_WORDS + 1;
     to.patch(at, 1, core::iter::once(used))?;
+    if slot.looks_changed {
+        let at = layout.push.characters_at + slot.number * CHARACTER_WORDS + CHARACTER_LOOKS;
+        to.patch(at, slot.looks.len(), slot.looks.into_iter())?;
+    }
     for chunk in slot.changed.list().iter().filter(|chunk| **chunk < count) {
         let start = *chunk as usize * CHUNK;
         let here = members.get(start..).unwrap_or_default();
