@@ -18,7 +18,7 @@ layout(local_size_x = LOOKS_WORKGROUP) in;
 const uint INSTANCE_VARIANT = 27u, ACTOR_HIDDEN = 8u;
 // See GpuDraw::kind.
 const uint DRAW_NO_PART = 255u, DRAW_ORDINAL_SHIFT = 8u;
-const uint NONE = 0xFFFFFFFFu;
+const uint NO_CLASS = 0xFFFFFFFFu;
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Variants {
     uvec2 rows[];  // as ThrongPrimitive.variants has them
@@ -34,7 +34,7 @@ bool shows(const uint instance, const uint part, const uint class_of_draw, const
             return false;
         }
     }
-    if (class_of_draw == NONE) {
+    if (class_of_draw == NO_CLASS) {
         return true;
     }
     uint variant = table_words[instance * INSTANCE_ROWS * 4u + INSTANCE_VARIANT] >> 16;

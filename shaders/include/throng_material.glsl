@@ -10,7 +10,7 @@ const uint THRONG_TEXTURE_SHIFT = 8u;       // five bits: which textures exist, 
 const uint THRONG_SURFACE_NORMALS = 8192u;  // of the primitive, not of the material
 const uint THRONG_SURFACE_TANGENTS = 16384u;
 const uint THRONG_TWO_SIDED = 32768u;       // back faces are drawn
-const uint THRONG_MANY = 1u << 30;          // of several materials, which have these at most
+const uint THRONG_MANY = 1073741824u;        // of several materials, which have these at most
 
 // ThrongTexture.uv_set
 const uint THRONG_UV_SECOND = 1u;       // the second set of coordinates; otherwise the first

@@ -398,7 +398,7 @@ impl GpuMaterial {
     /// In a pipeline: back faces are drawn.
     pub(crate) const TWO_SIDED: u32 = 32768;
     /// In a pipeline: the material is that of the instance, with these properties at most.
-    pub(crate) const MANY: u32 = 1 << 30;
+    pub(crate) const MANY: u32 = 1_073_741_824;
     /// [`Self::variant`]: the bits of all textures.
     pub(crate) const TEXTURES: u32 = 31 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of the base colour.

@@ -16,7 +16,7 @@ use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
-const SHARED: [(&str, u32); 34] = [
+const SHARED: [(&str, u32); 36] = [
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -48,6 +48,8 @@ const SHARED: [(&str, u32); 34] = [
     ("SURFACE_NORMALS", GpuMaterial::SURFACE_NORMALS),
     ("SURFACE_TANGENTS", GpuMaterial::SURFACE_TANGENTS),
     ("TWO_SIDED", GpuMaterial::TWO_SIDED),
+    ("MANY", GpuMaterial::MANY),
+    ("MATERIAL_ROWS", size_of::<GpuMaterial>() as u32 / 16),
     ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
     ("EMISSIVE", Material::TEXTURES as u32 - 1),
@@ -113,7 +115,7 @@ fn the_text_for_engines_is_that_of_the_files() {
 }
 
 /// The constants of the crate's own shaders that follow from a struct or a public type.
-fn derived() -> [(&'static str, u32); 47] {
+fn derived() -> [(&'static str, u32); 46] {
     let rows = |bytes: usize| bytes as u32 / 16;
     let word = |bytes: usize| bytes as u32 / 4;
     [
@@ -140,7 +142,6 @@ fn derived() -> [(&'static str, u32); 47] {
         ),
         ("DRAW_NO_PART", GpuDraw::NO_PART),
         ("DRAW_ORDINAL_SHIFT", GpuDraw::ORDINAL_SHIFT),
-        ("MATERIAL_ROWS", rows(size_of::<GpuMaterial>())),
         ("ACTOR_POSE_ERROR", u32::MAX << GpuActor::FLAG_BITS),
         ("PLAY_COUNT_BITS", GpuActor::PLAY_COUNT_BITS),
         ("CHANGE_ROWS", rows(size_of::<GpuChange>())),
@@ -180,9 +181,10 @@ fn derived() -> [(&'static str, u32); 47] {
 }
 
 /// The constants that only shaders use.
-const OWN: [&str; 28] = [
+const OWN: [&str; 31] = [
     "ALONE",
     "BINS",
+    "BLOCKS",
     "CHOSEN",
     "COVERED",
     "DEPTH_ROUNDING",
@@ -195,9 +197,11 @@ const OWN: [&str; 28] = [
     "HIDDEN",
     "KEPT",
     "LANES",
+    "LOOKS_WORKGROUP",
     "NEAREST",
     "NOT_SHOWN",
     "NO_ADDRESS",
+    "NO_CLASS",
     "OUTSIDE",
     "OWN_IF_SEEN",
     "OWN_POSE",
@@ -363,6 +367,7 @@ fn the_words_of_a_character_follow_each_other() {
         ("CHARACTER_SHARED", 2.0),
         ("CHARACTER_REST", 2.0),
         ("CHARACTER_SKINS", value("SKINS")),
+        ("CHARACTER_LOOKS", 4.0),
         ("CHARACTER_WORDS", 0.0),
     ] {
         assert_eq!(value(name), at, "{name}");
@@ -386,5 +391,5 @@ fn no_workgroup_size_is_a_number() {
             );
         }
     }
-    assert_eq!(count, 18);
+    assert_eq!(count, 19);
 }

@@ -227,7 +227,7 @@ fn variants_are_saved_and_found_by_name() {
     crowd
         .live_mut(id)
         .set_variant(Some("hole".into()))
-        .fails("material variant `hole` does not exist: …");
+        .fails("material variant \"hole\" does not exist: there are holes, red, …");
     crowd
         .live_mut(id)
         .set_variant(Some(throng::Id::new(9).into()))

@@ -73,7 +73,6 @@ impl FrameState {
         self.views.reserve(views.saturating_sub(self.views.len()));
         let more = views.saturating_sub(self.read_back.len());
         self.read_back.reserve(more);
-        self.read_back_views.fill(0);
         self.sorted.reserve(capacity.blended as usize);
         self.occluders.grow(capacity, device);
         self.late.grow(capacity);

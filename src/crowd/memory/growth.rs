@@ -71,6 +71,12 @@ impl Crowd {
             rays.grow(gpu, RayCapacity::of(&wanted, work.characters), with)?;
         }
         let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers.keep());
+        if wanted == self.desc.capacity {
+            // What frames in flight count still arrives.
+            core::mem::swap(&mut replaced.read_back, &mut self.memory.buffers.read_back);
+        } else {
+            self.frame.read_back_views.fill(0);
+        }
         let histories = core::mem::take(&mut replaced.history);
         if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {
             replaced.history = unneeded;
