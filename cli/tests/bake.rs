@@ -471,3 +471,50 @@ fn textures_are_compressed() {
         std::fs::read(&packed).unwrap()
     );
 }
+
+/// Parts of another file are added, with levels of detail for the whole, and what does not fit is
+/// told.
+#[test]
+fn parts_of_other_files_are_worn() {
+    let folder = folder("bake parts");
+    let mut raw = RawCharacter::mannequin();
+    raw.animations.clear();
+    let body = raw.primitives[0].clone();
+    for (part, lift) in [("hat", 0.1), ("cape", -0.2)] {
+        let mut worn = body.clone();
+        (worn.name, worn.part) = (part.into(), part.into());
+        worn.positions.iter_mut().for_each(|at| at.z += lift);
+        raw.primitives.push(worn);
+    }
+    raw.primitives.remove(0);
+    let [own, clothes, out] =
+        ["own.throng", "clothes.throng", "out.throng"].map(|name| folder.join(name));
+    let mannequin = throng::builtin::mannequin().unwrap().character;
+    mannequin.save_file(&own).unwrap();
+    let made = raw.build(&ImportOptions::default()).unwrap();
+    made.save_file(&clothes).unwrap();
+    let [own, out, clothes] = [&own, &out, &clothes].map(|path| text(path));
+    let of = |parts: &str| format!("{clothes}{parts}");
+    let ran = run(&["bake", &own, &out, "--parts-of", &of(":hat")]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.err.contains("1 part added: hat"), "{}", ran.err);
+    let load = || Character::load_file(&out, &Default::default()).unwrap();
+    let worn = load();
+    let names: Vec<&str> = worn.parts().map(|(_, name)| name).collect();
+    let wanted: Vec<&str> = mannequin.parts().map(|(_, name)| name).collect();
+    assert_eq!(names, [&wanted[..], &["hat"]].concat());
+    // The levels of the mannequin alone lack the hat: the whole has new ones.
+    assert!(mannequin.levels().len() > 0 && worn.levels().len() > 0);
+    let full = worn.triangle_count();
+    assert_eq!(full, 2 * mannequin.triangle_count());
+    let mut before = full;
+    for level in worn.levels() {
+        assert!(level.triangles < before);
+        before = level.triangles;
+    }
+    // All parts, and one that the file lacks.
+    ok(&["bake", &own, &out, "--parts-of", &clothes]);
+    assert_eq!(load().parts().count(), wanted.len() + 2);
+    let said = fails(1, &["bake", &own, &out, "--parts-of", &of(":hood")]);
+    assert!(said.contains("hood") && said.contains("hat"), "{said}");
+}

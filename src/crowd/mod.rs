@@ -363,7 +363,12 @@ impl Crowd {
         let instances = self.scene.instances.len() as u32;
         let totals = self.frame.pose_totals;
         let placed = self.scene.attachments.gpu.count();
-        self.frame.counters.read(instances, [posed, placed], totals)
+        let images = self.scene.characters.iter();
+        let images = images.flat_map(|(_, character)| character.mesh.images());
+        Stats {
+            image_bytes: images.map(|image| image.bytes).sum(),
+            ..self.frame.counters.read(instances, [posed, placed], totals)
+        }
     }
 
     /// The figures of each view.

@@ -114,6 +114,11 @@ pub struct Stats {
     ///
     /// These are palettes, records, views, lists, and uploads of new characters.
     pub upload_bytes: u64,
+    /// Bytes of the images of all characters on the device.
+    ///
+    /// [`SkinnedMesh::images`](crate::gpu::SkinnedMesh::images) of
+    /// [`Crowd::mesh`](super::Crowd::mesh) has the format and the bytes of each.
+    pub image_bytes: u64,
     /// Recorded draw calls.
     pub draws: u32,
     /// Vertices of all recorded draws that are not indirect.

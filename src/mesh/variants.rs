@@ -4,8 +4,9 @@ use crate::id::Id;
 
 /// A material variant of a character: a name for other materials of some primitives.
 ///
-/// [`Primitive::variants`](crate::mesh::Primitive::variants) has the materials. A crowd draws
-/// those of the file. See [`Character::variants`](crate::character::Character::variants).
+/// [`Primitive::variants`](crate::mesh::Primitive::variants) has the materials. An instance chooses
+/// one with [`Instance::set_variant`](crate::Instance::set_variant). See
+/// [`Character::variants`](crate::character::Character::variants).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaterialVariant {
     /// Its name. In a file, several may have the same one; then the first is found.

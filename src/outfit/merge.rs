@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::{
     Aabb, Image, JointIndices, Model, MorphWeight, PaletteJoint, PartId, Parts, Primitive,
-    bound_entries, hub_reaches, morph_reaches,
+    VariantId, bound_entries, hub_reaches, morph_reaches,
 };
 use crate::palette::rest_palette;
 use crate::skin::{PosedVertices, skin_linear};
@@ -25,10 +25,11 @@ impl Character {
     /// and palette entries keep their order, and new ones follow. [`crate::outfit`] says how joints
     /// are matched and how parts of similar skeletons are fitted.
     ///
-    /// Materials, images and morph targets come along. Equal materials and images are shared. Parts
-    /// that do not fit are left out as a whole, with the reason in the report. Ids of parts are
-    /// those of one character, so find them again in the new one. An instance begins with every
-    /// part: pass the [ids of the added ones](OutfitReport::added) to
+    /// Materials, material variants, images and morph targets come along. Equal materials and images
+    /// are shared, and so are variants of the same name. Parts that do not fit are left out as a
+    /// whole, with the reason in the report. Ids of parts are those of one character, so find them
+    /// again in the new one. An instance begins with every part: pass the
+    /// [ids of the added ones](OutfitReport::added) to
     /// [`Spawn::hidden_parts`](crate::Spawn::hidden_parts) to hide them.
     ///
     /// - Expressions, spring bones, sockets and clips of the other character are left out.
@@ -216,6 +217,11 @@ impl<'a> Merged<'a> {
                 MorphWeight::MAX_COUNT,
             ),
             (
+                "material variants",
+                self.model.variants.len() + self.other.variants().len(),
+                u16::MAX.into(),
+            ),
+            (
                 "palette entries",
                 self.model.palette.len() + fitted.len(),
                 MAX_ENTRIES,
@@ -234,6 +240,7 @@ impl<'a> Merged<'a> {
                 name: self.renamed(&primitive.name),
                 part: self.renamed(&primitive.part),
                 material: self.material(primitive.material),
+                variants: self.variants(primitive),
                 first_weight: self.first_weight(primitive, report),
                 ..(*primitive).clone()
             };
@@ -296,6 +303,22 @@ impl<'a> Merged<'a> {
             }
             new
         })
+    }
+
+    /// The materials of a primitive of the other character in the variants of the same names, which
+    /// are added unless there are some.
+    fn variants(&mut self, of: &Primitive) -> Vec<(VariantId, u32)> {
+        let mut materials = BTreeMap::new();
+        for (variant, material) in &of.variants {
+            let Some(variant) = self.other.variants().get(variant.index()) else {
+                continue;
+            };
+            let variant = index_of(&mut self.model.variants, variant, PartialEq::eq);
+            // The number of variants is checked. Of several with one name, the first counts.
+            let (variant, material) = (Id::new(variant as u16), self.material(*material));
+            materials.entry(variant).or_insert(material);
+        }
+        materials.into_iter().collect()
     }
 
     /// The index of a material of the other character, which is added unless there is an equal one.

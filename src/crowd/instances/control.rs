@@ -143,9 +143,10 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// [`Character::part`](crate::character::Character::part) gives it.
     ///
     /// A hidden part costs nothing on the GPU, because its draws leave the instance out. Instances
-    /// that hide nothing cost no more than without this feature. For each set of hidden parts that
-    /// occurs among the instances of a character, the primitives in question take up to one more
-    /// draw call.
+    /// that hide nothing cost no more than without this feature. If the CPU culls, the primitives in
+    /// question take up to one more draw call for each set of hidden parts that occurs among the
+    /// instances of a character. If the GPU culls, each primitive has one more draw at each near
+    /// level of detail, and its list takes 4 bytes for each view and instance that hides anything.
     ///
     /// In [`SkinningStage::Compute`] and [`SkinningStage::Cpu`], hidden vertices are deformed all
     /// the same, so a part that is shown again has the right motion at once.

@@ -24,7 +24,7 @@ pub(crate) const MAX_LISTS: u32 = MAX_VIEWS;
 /// A view's level of an instance that it does not show.
 const HIDDEN: u8 = u8::MAX;
 
-/// Runs of a character in a view, apart from hidden parts: flipped or not, at each level.
+/// Runs of a character in a view, apart from looks: flipped or not, at each level.
 const RUN_KINDS: usize = 2 * MAX_LEVELS;
 
 /// A block that has instances to decide about, with a bit for each of them.
@@ -75,7 +75,7 @@ pub(crate) struct Shown {
     runs: Vec<Run>,
     /// Table indices, run after run.
     list: Vec<u32>,
-    /// Instances of a run while they are sorted: hidden parts, position, table index.
+    /// Instances of a run while they are sorted: look, position, table index.
     order: Vec<(Look, u32, u32)>,
 }
 
@@ -96,7 +96,7 @@ impl Shown {
         reserve_all(&mut self.counts, views);
         reserve_all(&mut self.of_character, characters * views);
         reserve_all(&mut self.list, instances * views);
-        // This may grow with every call that hides a part.
+        // This may grow with every call that changes a look.
         let alike = characters * RUN_KINDS + of.varying;
         let runs = alike.min(instances) * views;
         self.runs.reserve(runs.saturating_sub(self.runs.len()));

@@ -160,3 +160,34 @@ fn a_dressed_character_is_saved_and_always_the_same() {
     );
     assert_eq!(apart(&again, &together(), "cloak"), 0.0);
 }
+
+/// The variants of the other file keep their materials, and are joined by name.
+#[test]
+fn material_variants_come_along() {
+    let (mut own, mut other) = (body(), cloak());
+    own.variants = vec!["red".into(), "blue".into()];
+    own.primitives[0].variants = vec![(0, 1)];
+    other.variants = vec!["gold".into(), "red".into()];
+    other.materials.push(Material::flat([0.8, 0.6, 0.1, 1.0]));
+    let (gold, red) = (other.materials.len() - 1, 0);
+    other.primitives[0].variants = vec![(0, gold), (1, red)];
+    let (worn, report) = built(&own)
+        .with_parts_of(&built(&other), &OutfitOptions::default())
+        .unwrap();
+    assert_eq!(report.left_out, []);
+    let names: Vec<&str> = worn.variants().iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["red", "blue", "gold"]);
+    let color = |part: &str, variant: Option<&str>| {
+        let variant = variant.map(|name| worn.variant(name).unwrap());
+        let material = named(&worn, part)[0].material_in(variant);
+        worn.materials()[material as usize].base_color
+    };
+    assert_eq!(color("cloak", None), [0.2, 0.7, 0.1, 1.0]);
+    assert_eq!(color("cloak", Some("gold")), [0.8, 0.6, 0.1, 1.0]);
+    assert_eq!(color("cloak", Some("red")), own.materials[0].base_color);
+    assert_eq!(color("cloak", Some("blue")), color("cloak", None));
+    assert_eq!(color("front", Some("red")), own.materials[1].base_color);
+    assert_eq!(color("front", Some("gold")), color("front", None));
+    let saved = Character::from_bytes(&worn.to_bytes(), &Default::default());
+    assert_eq!(saved.unwrap(), worn);
+}
