@@ -8,6 +8,8 @@ layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out uint out_user;
+layout(location = 6) out vec3 out_tint;
+layout(location = 7) out vec3 out_second_tint;
 
 void main() {
     uint instance = drawn();
@@ -17,7 +19,10 @@ void main() {
     out_normal = deformed.normal;
     out_tangent = deformed.tangent;
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
-    out_color = throng_base(instance, primitive, vertex);
+    vec3 tints[2];
+    out_color = throng_base(instance, primitive, vertex, tints);
+    out_tint = tints[0];
+    out_second_tint = tints[1];
     out_user = throng_instances[instance].user;
     gl_Position = place(instance, deformed.position);
 }

@@ -5,7 +5,7 @@ use super::limit;
 use super::ranges::DrawRange;
 use crate::character::{Character, DrawGroup};
 use crate::error::Result;
-use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, Material, MorphTarget, Primitive};
 use crate::order;
 use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedStreams};
@@ -126,8 +126,13 @@ impl Geometry {
             skinned_positions: streams.positions,
             skinned_normals: streams.normals.unwrap_or(GpuInstance::NONE),
             skinned_tangents: streams.tangents.unwrap_or(GpuInstance::NONE),
-            reserved: [0; 2],
+            reserved: 0,
+            second_tint_weight: material.map_or(0.0, |material| material.tint_weights[1]),
             base_color: material.map_or([1.0; 4], |material| material.base_color),
+            tint: material.map_or([1.0; 4], |material| {
+                let [r, g, b] = material.tint_reference.map(f32::recip);
+                [r, g, b, material.tint_weights[0]]
+            }),
         };
         self.primitives.push(record);
         Ok(())
@@ -347,6 +352,14 @@ pub(crate) fn variant(character: &Character, primitive: &Primitive, format: Pale
         (
             colors && material.is_some_and(|m| m.tint_by_alpha),
             Of::TINT_BY_ALPHA,
+        ),
+        (
+            material.is_some_and(Material::has_tint_weights),
+            Of::TINT_WEIGHTS,
+        ),
+        (
+            material.is_some_and(|m| m.tint_mask.is_some()),
+            Of::TINT_BY_MASK,
         ),
         (!primitive.targets.is_empty(), Of::HAS_TARGETS),
         (primitive.influences_per_vertex <= 1, Of::ONE_INFLUENCE),

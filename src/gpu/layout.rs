@@ -231,9 +231,13 @@ pub(crate) struct GpuPrimitive {
     /// Word offset in an instance's deformed vertices; 4 words per vertex.
     pub skinned_tangents: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
+    /// Weight of the second tint, for [`Self::TINT_WEIGHTS`].
+    pub second_tint_weight: f32,
     /// Linear RGBA.
     pub base_color: [f32; 4],
+    /// For [`Self::TINT_WEIGHTS`]: 1 / reference colour, and the weight of the first tint.
+    pub tint: [f32; 4],
 }
 
 impl GpuPrimitive {
@@ -271,6 +275,10 @@ impl GpuPrimitive {
     pub(crate) const MAY_HIDE: u32 = 32768;
     /// [`Self::variant`]: draws do not have the starts of their lists as first instances.
     pub(crate) const LIST_STARTS: u32 = 65536;
+    /// [`Self::variant`]: tints have weights and a reference colour.
+    pub(crate) const TINT_WEIGHTS: u32 = 131_072;
+    /// [`Self::variant`]: the fragment shader applies the tints, through a mask.
+    pub(crate) const TINT_BY_MASK: u32 = 262_144;
     /// [`Self::variant`]: what a position depends on.
     pub(crate) const FOR_POSITIONS: u32 = Self::JOINTS_U16
         | Self::HAS_TARGETS
@@ -341,16 +349,16 @@ impl GpuMaterial {
     pub(crate) const TURNS_UVS: u32 = 8;
     /// [`Self::variant`]: a texture uses the second set of texture coordinates.
     pub(crate) const SECOND_UVS: u32 = 16;
-    /// [`Self::variant`]: first of five bits that say which textures exist.
+    /// [`Self::variant`]: first of six bits that say which textures exist.
     pub(crate) const TEXTURE_SHIFT: u32 = 8;
     /// In a pipeline: the primitive has normals.
-    pub(crate) const SURFACE_NORMALS: u32 = 8192;
+    pub(crate) const SURFACE_NORMALS: u32 = 16384;
     /// In a pipeline: the primitive has tangents.
-    pub(crate) const SURFACE_TANGENTS: u32 = 16384;
+    pub(crate) const SURFACE_TANGENTS: u32 = 32768;
     /// In a pipeline: back faces are drawn.
-    pub(crate) const TWO_SIDED: u32 = 32768;
+    pub(crate) const TWO_SIDED: u32 = 65536;
     /// [`Self::variant`]: the bits of all textures.
-    pub(crate) const TEXTURES: u32 = 31 << Self::TEXTURE_SHIFT;
+    pub(crate) const TEXTURES: u32 = 63 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of the base colour.
     pub(crate) const BASE_COLOR: u32 = 1 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of normals.
@@ -670,7 +678,7 @@ const _: () = {
     assert!(offset_of!(GpuChange, skinned) == 76);
     assert!(offset_of!(GpuChange, user) == 80);
     assert!(offset_of!(GpuChange, stamp) == 84);
-    assert!(size_of::<GpuPrimitive>() == 96);
+    assert!(size_of::<GpuPrimitive>() == 112);
     assert!(offset_of!(GpuPrimitive, variant) == 12);
     assert!(offset_of!(GpuPrimitive, influences) == 20);
     assert!(offset_of!(GpuPrimitive, uvs) == 28);
@@ -678,8 +686,9 @@ const _: () = {
     assert!(offset_of!(GpuPrimitive, targets) == 48);
     assert!(offset_of!(GpuPrimitive, skinned_positions) == 60);
     assert!(offset_of!(GpuPrimitive, base_color) == 80);
+    assert!(offset_of!(GpuPrimitive, tint) == 96);
     assert!(size_of::<GpuTexture>() == 32);
-    assert!(size_of::<GpuMaterial>() == 224);
+    assert!(size_of::<GpuMaterial>() == 256);
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);

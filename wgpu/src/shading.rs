@@ -206,7 +206,7 @@ fn stand_in(device: &wgpu::Device) -> wgpu::BindGroupLayout {
         (buffer(storage, true), ShaderStages::VERTEX),
         (buffer(storage, false), ShaderStages::VERTEX),
     ];
-    let images = [[texture; 5], [sampler; 5]].into_iter().flatten();
+    let images = [[texture; TEXTURES], [sampler; TEXTURES]].into_iter().flatten();
     let all = buffers.into_iter();
     let all = all.chain(images.map(|ty| (ty, ShaderStages::FRAGMENT)));
     let entries = (0..)

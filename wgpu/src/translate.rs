@@ -24,10 +24,10 @@ fn functions(bindless: bool) -> String {
         false => "WHICH",
     };
     let each = each.replace("SLOT", slot);
-    let samples = (0..5).map(|which| each.replace("WHICH", &which.to_string()));
+    let samples = (0..TEXTURES).map(|which| each.replace("WHICH", &which.to_string()));
     let all = [before.to_owned(), samples.collect(), after.to_owned()].concat();
     match bindless {
-        true => all.replace(", 5>;", ">;"),
+        true => all.replace(", 6>;", ">;"),
         false => all,
     }
 }

@@ -7,9 +7,9 @@ const THRONG_UNLIT: u32 = 4u;
 const THRONG_TURNS_UVS: u32 = 8u;
 const THRONG_SECOND_UVS: u32 = 16u;
 const THRONG_TEXTURE_SHIFT: u32 = 8u;
-const THRONG_SURFACE_NORMALS: u32 = 8192u;
-const THRONG_SURFACE_TANGENTS: u32 = 16384u;
-const THRONG_TWO_SIDED: u32 = 32768u;
+const THRONG_SURFACE_NORMALS: u32 = 16384u;
+const THRONG_SURFACE_TANGENTS: u32 = 32768u;
+const THRONG_TWO_SIDED: u32 = 65536u;
 const THRONG_UV_SECOND: u32 = 1u;
 const THRONG_UV_TRANSFORMED: u32 = 2u;
 
@@ -25,11 +25,11 @@ struct ThrongMaterial {
     occlusion_strength: f32,
     variant: u32,
     reserved: array<u32, 3>,
-    textures: array<ThrongTexture, 5>,
+    textures: array<ThrongTexture, 6>,
 }
 
 // Of its words, number 9 is the material.
-struct ThrongPrimitive { words: array<u32, 20>, base_color: vec4f }
+struct ThrongPrimitive { words: array<u32, 20>, base_color: vec4f, tint: vec4f }
 
 struct ThrongEye {
     clip_from_world: mat4x4f,
@@ -70,8 +70,8 @@ struct ThrongDraw { primitive: u32, flip: u32, level: u32 }
 @group(0) @binding(0) var<uniform> throng_view: ThrongView;
 @group(0) @binding(1) var<storage> throng_materials: array<ThrongMaterial>;
 @group(0) @binding(2) var<storage> throng_primitives: array<ThrongPrimitive>;
-@group(0) @binding(5) var throng_textures: binding_array<texture_2d<f32>, 5>;
-@group(0) @binding(6) var throng_samplers: binding_array<sampler, 5>;
+@group(0) @binding(5) var throng_textures: binding_array<texture_2d<f32>, 6>;
+@group(0) @binding(6) var throng_samplers: binding_array<sampler, 6>;
 var<immediate> throng_draw: ThrongDraw;
 
 // Specialization constant 1000. translate.rs finds it by its value.
@@ -227,6 +227,11 @@ fn throng_surface(in: ThrongIn) -> ThrongSurface {
     surface.base_color = in.color;
     if throng_has_texture(0u) {
         surface.base_color *= throng_sample_0(in.uv, slopes);
+    }
+    if throng_has_texture(5u) {
+        let mask = throng_sample_5(in.uv, slopes);
+        let tint = mix(vec3f(1.0), in.tint, mask.r) * mix(vec3f(1.0), in.second_tint, mask.g);
+        surface.base_color *= vec4f(tint, 1.0);
     }
     surface.metallic = throng_materials[index].metallic;
     surface.roughness = throng_materials[index].roughness;
