@@ -1,7 +1,5 @@
 // Discards the holes of a masked material, and writes nothing but depth.
 
-// Tints do not change alpha where they have a mask.
-#define THRONG_NO_TINTS
 #include "throng_surface.glsl"
 
 void main() {

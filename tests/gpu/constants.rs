@@ -16,7 +16,7 @@ use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
-const SHARED: [(&str, u32); 34] = [
+const SHARED: [(&str, u32); 36] = [
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -50,16 +50,19 @@ const SHARED: [(&str, u32); 34] = [
     ("TWO_SIDED", GpuMaterial::TWO_SIDED),
     ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
-    ("EMISSIVE", Material::TEXTURES as u32 - 1),
+    ("TINT_MASK", Material::TEXTURES as u32 - 1),
+    ("TINT_WEIGHTS", GpuPrimitive::TINT_WEIGHTS),
+    ("TINT_BY_MASK", GpuPrimitive::TINT_BY_MASK),
 ];
 /// The constants that only shaders use: the second set of texture coordinates, and the textures
 /// before the last in the order of `Material::textures`.
-const SHADER_ONLY: [(&str, u32); 5] = [
+const SHADER_ONLY: [(&str, u32); 6] = [
     ("UV_SECOND", 1),
     ("BASE_COLOR", 0),
     ("METALLIC_ROUGHNESS", 1),
     ("NORMAL", 2),
     ("OCCLUSION", 3),
+    ("EMISSIVE", 4),
 ];
 
 /// The `const uint THRONG_…` lines of a text, without the prefix.

@@ -96,8 +96,7 @@ fn structs_lie_as_the_shaders_have_them() {
             members!(GpuPrimitive: vertex_count, palette_offset, influence_count, variant,
                 positions, influences, more_influences, uvs, colors, material, tangents, uvs1, targets,
                 target_count, first_weight, skinned_positions, skinned_normals, skinned_tangents,
-                reserved,
-                base_color),
+                reserved, second_tint_weight, base_color, tint),
         ),
         (
             "ThrongTexture",

@@ -158,7 +158,10 @@ pub(super) fn load_tints(materials: &mut [Material], from: &mut Reader<'_>) -> R
         let holds = weights.all(|weight| (0.0..=1.0).contains(&weight))
             && reference.all(|component| (least..=1.0).contains(&component));
         if !holds {
-            return Err(invalid("material", "has a tint weight or reference out of range"));
+            return Err(invalid(
+                "material",
+                "has a tint weight or reference out of range",
+            ));
         }
     }
     Ok(())

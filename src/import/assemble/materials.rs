@@ -119,7 +119,12 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
     hold("emissiveFactor", &mut material.emissive, 0.0, any)?;
     hold("tintWeights", &mut material.tint_weights, 0.0, 1.0)?;
     let reference = &mut material.tint_reference;
-    hold("tintReference", reference, Material::MIN_TINT_REFERENCE, 1.0)?;
+    hold(
+        "tintReference",
+        reference,
+        Material::MIN_TINT_REFERENCE,
+        1.0,
+    )?;
     if let AlphaMode::Mask { cutoff } = &mut material.alpha {
         hold("alphaCutoff", from_mut(cutoff), 0.0, any)?;
     }
