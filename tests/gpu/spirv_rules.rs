@@ -56,7 +56,7 @@ const MODULES: [(&str, usize); 48] = [
     ("motion.frag", 1_500),
     ("motion_mask.frag", 11_700),
     ("motion_mask_bindless.frag", 12_000),
-    ("example/toon.frag", 26_500),
+    ("example/toon.frag", 29_300),
 ];
 
 // Opcodes, decorations and capabilities of the SPIR-V specification.
