@@ -282,8 +282,8 @@ fn tints_are_read_from_extras() {
     told(
         &c,
         &[
-            "material 1, tintWeights: factors clamped to their range (1)",
-            "material 1, tintReference: factors clamped to their range (1)",
+            "material 1, tintWeights: out-of-range factors clamped (1)",
+            "material 1, tintReference: out-of-range factors clamped (1)",
         ],
     );
     // Saved files have them, and those without tints are as before.
