@@ -319,7 +319,7 @@ impl Save for Box<str> {
 
 /// Saves structs field by field. One after a semicolon is empty until something else loads it.
 macro_rules! save_structs {
-    ($($type:ty { $($field:ident),* $(,)? $(; $later:ident)? })*) => {$(
+    ($($type:ty { $($field:ident),* $(,)? $(; $($later:ident: $value:expr),*)? })*) => {$(
         impl $crate::bytes::Save for $type {
             fn save(&self, to: &mut Vec<u8>) {
                 $($crate::bytes::Save::save(&self.$field, to);)*
@@ -330,7 +330,7 @@ macro_rules! save_structs {
             ) -> $crate::error::Result<Self> {
                 Ok(Self {
                     $($field: $crate::bytes::Save::load(from)?,)*
-                    $($later: Default::default(),)?
+                    $($($later: $value,)*)?
                 })
             }
         }

@@ -164,6 +164,19 @@ impl Tint {
     }
 }
 
+/// The second colour of a character, for materials with a second weight in
+/// [`Material::tint_weights`](throng::mesh::Material::tint_weights). Its alpha does nothing.
+#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
+#[reflect(Component, Debug, Clone, PartialEq)]
+pub struct SecondTint(pub Color);
+
+impl SecondTint {
+    pub(crate) fn linear(self) -> [f32; 3] {
+        let [r, g, b, _] = Tint(self.0).linear();
+        [r, g, b]
+    }
+}
+
 /// A word of a character for the program's own [shading](crate::Shading): `in.user`.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq)]
 #[reflect(Component, Debug, Clone, PartialEq)]

@@ -56,7 +56,7 @@ mod systems;
 pub use asset::{CharacterAsset, CharacterLoadError, CharacterSettings};
 pub use components::{
     AttachedTo, Character3d, Follows, HiddenParts, Instance, Parameters, Plays, RootMotion,
-    TimeScale, Tint, UserData,
+    SecondTint, TimeScale, Tint, UserData,
 };
 #[cfg(feature = "gizmos")]
 pub use gizmos::{CharacterGizmos, ShowBounds, ShowSkeleton};
@@ -121,6 +121,7 @@ impl Plugin for ThrongPlugin {
             .register_type::<Parameters>()
             .register_type::<HiddenParts>()
             .register_type::<Tint>()
+            .register_type::<SecondTint>()
             .register_type::<UserData>()
             .register_type::<TimeScale>()
             .register_type::<RootMotion>()

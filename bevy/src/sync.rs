@@ -2,8 +2,8 @@
 
 use crate::asset::CharacterAsset;
 use crate::components::{
-    AttachedTo, Character3d, HiddenParts, Instance, Parameters, Plays, RootMotion, TimeScale, Tint,
-    UserData,
+    AttachedTo, Character3d, HiddenParts, Instance, Parameters, Plays, RootMotion, SecondTint,
+    TimeScale, Tint, UserData,
 };
 use crate::said::once;
 use crate::state::{Change, State, Throng};
@@ -88,6 +88,7 @@ pub(crate) struct Wishes {
     plays: Option<&'static Plays>,
     hidden: Option<&'static HiddenParts>,
     tint: Option<&'static Tint>,
+    second_tint: Option<&'static SecondTint>,
     user: Option<&'static UserData>,
     scale: Option<&'static TimeScale>,
     walks: Has<RootMotion>,
@@ -163,6 +164,7 @@ type Other = Or<(
     Changed<Parameters>,
     Changed<HiddenParts>,
     Changed<Tint>,
+    Changed<SecondTint>,
     Changed<TimeScale>,
     Changed<AttachedTo>,
 )>;
@@ -215,6 +217,7 @@ fn spawn_one(
     let spawn = Spawn {
         world_from_model: affine(wishes.transform),
         tint: wishes.tint.map_or([1.0; 4], |tint| tint.linear()),
+        second_tint: wishes.second_tint.map_or([1.0; 3], |tint| tint.linear()),
         user_data: wishes.user.map_or(0, |user| user.0),
         play: first.unwrap_or_default(),
         layers,
@@ -313,7 +316,10 @@ type Seen = Or<(
 pub(crate) fn show(
     moved: Query<(&Instance, &GlobalTransform), Moved>,
     seen: Query<(&Instance, Wishes), Seen>,
-    tinted: Query<(NameOrEntity, &Instance, &Tint), Changed<Tint>>,
+    (tinted, second_tinted): (
+        Query<(NameOrEntity, &Instance, &Tint), Changed<Tint>>,
+        Query<(NameOrEntity, &Instance, &SecondTint), Changed<SecondTint>>,
+    ),
     words: Query<(NameOrEntity, &Instance, &UserData), Changed<UserData>>,
     hidden: Query<(NameOrEntity, &Instance, &HiddenParts), Changed<HiddenParts>>,
     (mut removed, all, names): (Removed, Query<Wishes>, Query<NameOrEntity>),
@@ -365,6 +371,13 @@ pub(crate) fn show(
             });
         }
     }
+    for entity in removed.second_tints.read() {
+        if let Some(id) = instances.get(&entity) {
+            with(crowd, &names.get(entity).ok(), *id, |it| {
+                it.set_second_tint([1.0; 3])
+            });
+        }
+    }
     for entity in removed.hidden.read() {
         if let Some(id) = instances.get(&entity) {
             said(&names.get(entity).ok(), hide(crowd, *id, &[]));
@@ -372,6 +385,11 @@ pub(crate) fn show(
     }
     for (name, id, tint) in &tinted {
         with(crowd, &Some(name), id.0, |it| it.set_tint(tint.linear()));
+    }
+    for (name, id, tint) in &second_tinted {
+        with(crowd, &Some(name), id.0, |it| {
+            it.set_second_tint(tint.linear())
+        });
     }
     for (name, id, user) in &words {
         with(crowd, &Some(name), id.0, |it| {
@@ -409,6 +427,7 @@ pub(crate) struct Removed<'w, 's> {
     layers: RemovedComponents<'w, 's, RenderLayers>,
     casts_not: RemovedComponents<'w, 's, NotShadowCaster>,
     tints: RemovedComponents<'w, 's, Tint>,
+    second_tints: RemovedComponents<'w, 's, SecondTint>,
     hidden: RemovedComponents<'w, 's, HiddenParts>,
 }
 

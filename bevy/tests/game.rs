@@ -6,7 +6,7 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy_throng::{
     AttachedTo, CharacterEvent, Follows, HiddenParts, Instance, Parameters, Play, Plays,
-    RootMotion, Throng, TimeScale, Tint, UserData,
+    RootMotion, SecondTint, Throng, TimeScale, Tint, UserData,
 };
 
 fn spawn(app: &mut App, parts: impl Bundle) -> Entity {
@@ -49,6 +49,7 @@ fn components_change_their_instance() {
     let parts = (
         Plays::new("Walk"),
         Tint(Color::linear_rgb(0.5, 0.25, 1.0)),
+        SecondTint(Color::linear_rgb(0.25, 1.0, 0.5)),
         UserData(7),
         Transform::from_xyz(3.0, 0.0, -2.0),
         RenderLayers::layer(2),
@@ -62,6 +63,7 @@ fn components_change_their_instance() {
         let it = lock.instance(id(&app, person)).unwrap();
         assert_eq!(lock.entity(it.id()), Some(person));
         assert_eq!(it.tint(), [0.5, 0.25, 1.0, 1.0]);
+        assert_eq!(it.second_tint(), [0.25, 1.0, 0.5]);
         assert_eq!(it.user_data(), 7);
         assert_eq!(it.transform().translation.to_array(), [3.0, 0.0, -2.0]);
         assert_eq!(it.view_mask(), 4 | 4 << 16);
@@ -559,6 +561,7 @@ fn components_are_reflected() {
         "Parameters",
         "HiddenParts",
         "Tint",
+        "SecondTint",
         "UserData",
         "TimeScale",
         "RootMotion",

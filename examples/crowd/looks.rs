@@ -76,6 +76,14 @@ impl Looks {
         Self(carried.into_iter().map(choice).collect())
     }
 
+    /// The second colour of the person with this seed: that of one of two teams.
+    pub(crate) fn second_tint(seed: u64) -> [f32; 3] {
+        match seed % 2 {
+            0 => [1.0, 0.45, 0.1],
+            _ => [0.2, 0.5, 1.0],
+        }
+    }
+
     /// The parts that the person with this seed hides.
     pub(crate) fn hidden(&self, seed: u64) -> Vec<PartId> {
         let mut rng = Rng::new(!seed);

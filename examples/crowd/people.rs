@@ -3,6 +3,7 @@
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
+use throng::mesh::Material;
 
 use super::Result;
 use super::garment::{BACKPACK, Garment, HAT, LONG_HAIR, SKIRT};
@@ -179,6 +180,14 @@ pub(crate) fn wardrobe(raw: &mut RawCharacter) -> Result<Clothes> {
         ("backpack", &BACKPACK, &[2, 4, 3], 0.75),
         ("skirt", &SKIRT, &[1, 4, 5], 0.7),
     ];
+    // Hats and backpacks have the second colour of their person.
+    let team = Material {
+        name: "team".into(),
+        tint_weights: [1.0, 1.0],
+        ..raw.materials[0].clone()
+    };
+    raw.materials.push(team);
+    let team = raw.materials.len() - 1;
     let plain = raw.clone();
     raw.primitives.clear();
     for kind in &KINDS {
@@ -204,7 +213,10 @@ pub(crate) fn wardrobe(raw: &mut RawCharacter) -> Result<Clothes> {
                     part: (*name).into(),
                     node: body.node,
                     skin: body.skin,
-                    material: body.material,
+                    material: match what {
+                        "hat" | "backpack" => Some(team),
+                        _ => body.material,
+                    },
                     influences_per_vertex: body.influences_per_vertex,
                     ..RawPrimitive::default()
                 }

@@ -16,6 +16,7 @@ use throng::{
 use super::camera::Camera;
 use super::director::{self, Director};
 use super::layout::{self, Layout, Motion, Person};
+use super::looks::Looks;
 use super::model::Model;
 use super::rng::Rng;
 use super::roles::Fades;
@@ -304,6 +305,7 @@ impl Scene {
             world_from_model: self.world_from_model(index, act.floor),
             hidden_parts: &hidden,
             tint: person.tint,
+            second_tint: Looks::second_tint(person.seed),
             user_data: index as u32,
             play: Play {
                 clip: clip.map(Into::into),

@@ -96,6 +96,13 @@ impl<'a> Materials<'a> {
         if material.tint_by_alpha {
             written["extras"] = json!({ "throng": { "tint_by_alpha": true } });
         }
+        let default = Material::default();
+        if material.tint_weights != default.tint_weights {
+            written["extras"]["throng_tint_weights"] = json!(material.tint_weights);
+        }
+        if material.tint_reference != default.tint_reference {
+            written["extras"]["throng_tint_reference"] = json!(material.tint_reference);
+        }
         let with_images = self.with_images;
         let used = |texture: &Option<TextureRef>| texture.filter(|_| with_images);
         let strength = material.emissive.into_iter().fold(1.0, f32::max);
@@ -137,6 +144,9 @@ impl<'a> Materials<'a> {
         }
         if let Some(texture) = used(&material.emissive_texture) {
             written["emissiveTexture"] = self.texture(&texture);
+        }
+        if let Some(texture) = used(&material.tint_mask) {
+            written["extras"]["throng_tint_mask"] = self.texture(&texture);
         }
         written
     }

@@ -1,5 +1,7 @@
 // Motion vectors of masked surfaces.
 
+// Tints do not change alpha where they have a mask.
+#define THRONG_NO_TINTS
 #include "throng_surface.glsl"
 #include "motion.glsl"
 

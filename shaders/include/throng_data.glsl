@@ -34,6 +34,8 @@ const uint THRONG_MAY_FLIP = 8192u;          // throng_faces decides
 const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflow or vanish
 const uint THRONG_VARIES = 32768u;           // throng_material decides
 const uint THRONG_LIST_STARTS = 65536u;      // draws do not have the starts of their lists
+const uint THRONG_TINT_WEIGHTS = 131072u;    // tints have weights and a reference colour
+const uint THRONG_TINT_BY_MASK = 262144u;    // the fragment shader applies tints, through a mask
 
 // An offset that refers to nothing.
 const uint THRONG_NONE = 0xFFFFFFFFu;
@@ -81,8 +83,9 @@ struct ThrongPrimitive {
     uint skinned_tangents;   // likewise: 4 words a vertex
     uint variants;           // 2 words for no variant and for each one: material, and its class;
                              // or THRONG_NONE: see throng_material
-    uint reserved;
+    float second_tint_weight;
     vec4 base_color;         // linear
+    vec4 tint;               // 1 / the reference colour; weight of the first tint
 };
 
 const uint THRONG_SHADOW_LAYERS = 4u;
@@ -205,13 +208,13 @@ layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
 // Binding 5, textures, is in throng_surface.glsl.
 
 #ifndef THRONG_NO_INSTANCES
-// The first colour of an instance: linear RGBA that multiplies the base colour.
+// The first colour of an instance: linear RGBA. See throng_base.
 vec4 throng_tint(const uint instance) {
     uvec2 words = throng_instances[instance].colors.xy;
     return vec4(unpackHalf2x16(words.x), unpackHalf2x16(words.y));
 }
 
-// The second colour of an instance: linear RGB.
+// The second colour of an instance: linear RGB. See throng_base.
 vec3 throng_second_tint(const uint instance) {
     uvec2 words = throng_instances[instance].colors.zw;
     return vec3(unpackHalf2x16(words.x), unpackHalf2x16(words.y).x);

@@ -16,7 +16,7 @@
 //
 // Candidates are triangles of masked materials and of parts that can be hidden. An any-hit shader
 // ignores those that are not met, and a loop over a ray query confirms the others. Here the
-// textures of all characters are in an array of the engine (Crowd::ray_textures), five for each
+// textures of all characters are in an array of the engine (Crowd::ray_textures), six for each
 // material, and the place of a character's first one is its CharacterDesc::sbt_offset:
 //
 //   while (rayQueryProceedEXT(query)) {
@@ -32,7 +32,7 @@
 //       if (mask.cutoff > 0.0) {
 //           uint first = rayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetEXT(query,
 //                                                                                         false);
-//           uint at = first + mask.material * 5u + THRONG_BASE_COLOR;
+//           uint at = first + mask.material * 6u + THRONG_BASE_COLOR;
 //           alpha *= textureLod(textures[nonuniformEXT(at)], mask.uv, 0.0).a;
 //       }
 //       if (alpha >= mask.cutoff) {
@@ -89,7 +89,9 @@ struct ThrongHit {
     vec4 tangent;   // unit, and the sign of the bitangent; 0 if there is none
     vec2 uv;
     vec2 uv1;
-    vec4 color;     // linear: material x vertex colour x tint, without textures
+    vec4 color;     // linear: material x vertex colour x tints, without textures
+    vec3 tints[2];  // 1 without a tint mask. Otherwise `color` has no tints, and the engine multiplies
+                    // it by throng_masked_tint(tints, texel of THRONG_TINT_MASK)
     uint user;      // the engine's own word of the instance
     uint material;  // of the character
     uint primitive;
@@ -200,8 +202,9 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
     vec3 weights = vec3(1.0 - barycentrics.x - barycentrics.y, barycentrics);
     ThrongPose pose = ThrongPose(met.palette, met.morphs, false);
     vec3 position = vec3(0.0), normal = vec3(0.0), corners[3];
-    ThrongHit hit = ThrongHit(vec3(0.0), vec3(0.0), vec4(0.0), vec2(0.0), vec2(0.0), vec4(0.0), 0u,
-                              0u, geometry, throng_material(instance, geometry), throng_hit_mesh);
+    ThrongHit hit = ThrongHit(vec3(0.0), vec3(0.0), vec4(0.0), vec2(0.0), vec2(0.0), vec4(0.0),
+                              vec3[2](vec3(0.0), vec3(0.0)), 0u, 0u, geometry,
+                              throng_material(instance, geometry), throng_hit_mesh);
     for (uint corner = 0u; corner < 3u; ++corner) {
         uint vertex = vertices[corner];
         float weight = weights[corner];
@@ -212,7 +215,10 @@ ThrongHit throng_hit(const uint custom_index, const uint geometry, const uint tr
         hit.tangent += own.tangent * weight;
         hit.uv += throng_uv(geometry, vertex) * weight;
         hit.uv1 += throng_uv1(geometry, vertex) * weight;
-        hit.color += throng_base(instance, geometry, vertex) * weight;
+        vec3 tints[2];
+        hit.color += throng_base(instance, geometry, vertex, tints) * weight;
+        hit.tints[0] += tints[0] * weight;
+        hit.tints[1] += tints[1] * weight;
     }
     if (!throng_has(geometry, THRONG_HAS_NORMALS)) {
         normal = cross(corners[1] - corners[0], corners[2] - corners[0]);

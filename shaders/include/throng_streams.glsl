@@ -87,23 +87,52 @@ vec4 throng_color(const uint primitive, const uint vertex) {
 }
 
 #ifndef THRONG_NO_INSTANCES
-// The linear base colour of a vertex, without texture: material x vertex colour x tint.
-vec4 throng_base(const uint instance, const uint primitive, const uint vertex) {
+// The linear base colour of a vertex, without texture: material x vertex colour x tints. A tint
+// with a weight w and a reference r (Material::tint_weights) is the factor 1 + w (tint / r - 1).
+//
+// If the material has a mask (Material::tint_mask), the tints' RGB is not in it: `tints` are the
+// factors for throng_masked_tint then, and otherwise 1.
+vec4 throng_base(const uint instance, const uint primitive, const uint vertex,
+                 out vec3 tints[2]) {
     vec4 color = throng_primitives[primitive].base_color;
+    vec4 rule = throng_primitives[primitive].tint;
+    float second_weight = throng_primitives[primitive].second_tint_weight;
     if (throng_has(primitive, THRONG_VARIES)) {
         uint at = throng_material(instance, primitive) * THRONG_MATERIAL_ROWS;
         color = uintBitsToFloat(throng_mesh4[at]);
+        second_weight = uintBitsToFloat(throng_mesh4[at + 3u].y);
+        rule = uintBitsToFloat(throng_mesh4[at + 4u]);
     }
     vec4 tint = throng_tint(instance);
+    float weight = 1.0;
     if (throng_has(primitive, THRONG_HAS_COLORS)) {
         vec4 own = throng_color(primitive, vertex);
         if (throng_has(primitive, THRONG_TINT_BY_ALPHA)) {
-            tint.rgb = mix(vec3(1.0), tint.rgb, own.a);
+            weight = own.a;
             own.a = 1.0;
         }
         color *= own;
     }
-    return color * tint;
+    tints = vec3[2](vec3(1.0), vec3(1.0));
+    if (throng_has(primitive, THRONG_TINT_WEIGHTS)) {
+        tint.rgb *= rule.rgb;
+        weight *= rule.a;
+        vec3 second = throng_second_tint(instance) * rule.rgb;
+        tints[1] = mix(vec3(1.0), second, second_weight);
+    }
+    bool weighted = throng_has(primitive, THRONG_TINT_BY_ALPHA | THRONG_TINT_WEIGHTS);
+    tints[0] = weighted ? mix(vec3(1.0), tint.rgb, weight) : tint.rgb;
+    color.a *= tint.a;
+    if (!throng_has(primitive, THRONG_TINT_BY_MASK)) {
+        color.rgb *= tints[0] * tints[1];
+        tints = vec3[2](vec3(1.0), vec3(1.0));
+    }
+    return color;
+}
+
+vec4 throng_base(const uint instance, const uint primitive, const uint vertex) {
+    vec3 tints[2];
+    return throng_base(instance, primitive, vertex, tints);
 }
 #endif
 

@@ -11,6 +11,8 @@
 //                     gl_ViewIndex. Without it, THRONG_EYE is the view.
 //   THRONG_PUSH       members of your own push constants, from offset 16 on:
 //                     #define THRONG_PUSH layout(offset = 32) vec4 rim;
+//   THRONG_NO_TINTS   throng_base_color() leaves out what a tint mask adds, and the file does not
+//                     declare its inputs
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
 //                     first word of the push constants, where the passes of a crowd have it. If you
 //                     define it, the file declares no push constants.
@@ -35,7 +37,7 @@ layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMaterials {
 #ifdef THRONG_BINDLESS
 layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[];
 #else
-layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[5];
+layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[6];
 #endif
 
 // By default THRONG_NONE: what a surface has is read from the material and the primitive.
@@ -60,8 +62,14 @@ layout(location = 0) in vec3 throng_in_position;   // world
 layout(location = 1) in vec3 throng_in_normal;     // world
 layout(location = 2) in vec4 throng_in_tangent;    // world; zero if the primitive has none
 layout(location = 3) in vec4 throng_in_uv;         // both sets
-layout(location = 4) in vec4 throng_in_color;      // linear: material x vertex colour x tint
+layout(location = 4) in vec4 throng_in_color;      // linear: material x vertex colour x tints
 layout(location = 5) flat in uint throng_in_user;  // ThrongInstance.user
+#ifndef THRONG_NO_TINTS
+// With a tint mask, throng_in_color has no tints but their alpha, and these are for
+// throng_masked_tint. Otherwise they are 1.
+layout(location = 6) in vec3 throng_in_tint;
+layout(location = 7) in vec3 throng_in_second_tint;
+#endif
 // The material in draws of several (THRONG_MANY), as throng_material has it.
 layout(location = 8) flat in uint throng_in_material;
 
@@ -78,7 +86,7 @@ struct ThrongSurface {
     bool unlit;
 };
 
-// The material is read member by member: it has 224 bytes.
+// The material is read member by member: it has 272 bytes.
 uint throng_material_index() {
     bool of_instance = (throng_surface_constant & THRONG_MANY) != 0u
                        && throng_surface_constant != THRONG_NONE;
@@ -151,7 +159,7 @@ bool throng_has_texture(const uint which) {
 }
 
 // A texture of the material; white if it has none. `which` is a literal, so that the index of the
-// five samplers is a constant: other indices need a device feature.
+// six samplers is a constant: other indices need a device feature.
 #ifdef THRONG_BINDLESS
 #define THRONG_SAMPLE(which) \
     THRONG_SAMPLE_FROM(throng_textures[nonuniformEXT(THRONG_MATERIAL.textures[which].slot)], which)
@@ -159,12 +167,18 @@ bool throng_has_texture(const uint which) {
 #define THRONG_SAMPLE(which) THRONG_SAMPLE_FROM(throng_textures[which], which)
 #endif
 
-// Linear RGBA, not yet masked.
+// Linear RGBA with the tints of the instance, not yet masked.
 vec4 throng_base_color() {
     vec4 color = throng_in_color;
     if (throng_has_texture(THRONG_BASE_COLOR)) {
         color *= THRONG_SAMPLE(THRONG_BASE_COLOR);
     }
+#ifndef THRONG_NO_TINTS
+    if (throng_has_texture(THRONG_TINT_MASK)) {
+        vec3 tints[2] = vec3[2](throng_in_tint, throng_in_second_tint);
+        color.rgb *= throng_masked_tint(tints, THRONG_SAMPLE(THRONG_TINT_MASK).rg);
+    }
+#endif
     return color;
 }
 

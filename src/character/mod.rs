@@ -45,11 +45,12 @@
 //! | `springs` | colliders and chains of spring bones |
 //! | `humanoid` | the joints that are parts of a humanoid, and whether it is from a VRM file |
 //! | `variants` | names of material variants, and the materials of primitives in them |
+//! | `tints` | for each material: weights, reference colour and mask of tints |
 //!
 //! Later versions of the crate may add sections. A reader skips an unknown section, unless it is
 //! required: then it refuses the file, and the error names the section. It also refuses a known
 //! section of another version, one that exists twice, and a missing one. Only a character with
-//! variants has their section. Nothing is converted: import the original file again and save the
+//! variants, or with other tints than by default, has their section. Nothing is converted: import the original file again and save the
 //! result.
 //!
 //! The version of `mesh` is 4, those of `images`, `clips` and `animations` are 3, those of `curves`

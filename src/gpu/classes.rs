@@ -23,7 +23,14 @@ impl MaterialClasses {
         }
         let key = |material: &u32| {
             let material = character.materials().get(*material as usize);
-            material.map(|it| (Blending::of(it.alpha), it.double_sided, it.tint_by_alpha))
+            material.map(|it| {
+                let tints = (
+                    it.tint_by_alpha,
+                    it.has_tint_weights(),
+                    it.tint_mask.is_some(),
+                );
+                (Blending::of(it.alpha), it.double_sided, tints)
+            })
         };
         for material in primitive.all_materials() {
             let alike =

@@ -342,7 +342,7 @@ fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
 /// The most textures in set 0: what the limits allow besides a share for other sets, up to 4,096.
 ///
 /// All sets of a pipeline layout count against the limits: the shadow map's, and those of the
-/// engine's own materials. Their share is a half, up to 64. It is never below the five textures of
+/// engine's own materials. Their share is a half, up to 64. It is never below the six textures of
 /// a material, for which the minimum limits of Vulkan (16) have space.
 fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
     let least = max_images(limits);

@@ -5,7 +5,7 @@ use super::ranges::DrawRange;
 use super::{MaterialClasses, limit};
 use crate::character::{Character, DrawGroup};
 use crate::error::Result;
-use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, Material, MorphTarget, Primitive};
 use crate::order;
 use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedStreams};
@@ -116,12 +116,7 @@ impl Geometry {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influence_count: primitive.influences_per_vertex,
-            variant: variant(character, primitive, primitive.material, format)
-                | if variants.is_empty() {
-                    0
-                } else {
-                    GpuPrimitive::VARIES
-                },
+            variant: Self::record_variant(character, primitive, format),
             positions: self.positions(primitive)?,
             influences,
             more_influences,
@@ -140,11 +135,24 @@ impl Geometry {
                 0 => GpuInstance::NONE,
                 _ => self.push(variants.into_iter())?,
             },
-            reserved: 0,
+            second_tint_weight: material.map_or(0.0, |material| material.tint_weights[1]),
             base_color: material.map_or([1.0; 4], |material| material.base_color),
+            tint: material.map_or([1.0; 4], super::material::tint),
         };
         self.primitives.push(record);
         Ok(())
+    }
+
+    /// The variant of a record: tints are those of all materials that instances may give it.
+    fn record_variant(character: &Character, primitive: &Primitive, format: PaletteFormat) -> u32 {
+        let own = variant(character, primitive, primitive.material, format);
+        if primitive.variants.is_empty() {
+            return own;
+        }
+        let tints = GpuPrimitive::TINT_WEIGHTS | GpuPrimitive::TINT_BY_MASK;
+        let others = primitive.all_materials().into_iter();
+        let others = others.map(|it| variant(character, primitive, it, format) & tints);
+        others.fold(own | GpuPrimitive::VARIES, |all, of| all | of)
     }
 
     /// Appends the first four influences of each vertex, and after them the blocks of its others.
@@ -366,6 +374,14 @@ pub(crate) fn variant(
         (
             colors && material.is_some_and(|m| m.tint_by_alpha),
             Of::TINT_BY_ALPHA,
+        ),
+        (
+            material.is_some_and(Material::has_tint_weights),
+            Of::TINT_WEIGHTS,
+        ),
+        (
+            material.is_some_and(|m| m.tint_mask.is_some()),
+            Of::TINT_BY_MASK,
         ),
         (!primitive.targets.is_empty(), Of::HAS_TARGETS),
         (primitive.influences_per_vertex <= 1, Of::ONE_INFLUENCE),

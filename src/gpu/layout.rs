@@ -240,10 +240,12 @@ pub(crate) struct GpuPrimitive {
     /// There are two words for each variant, and first for none: the material as in
     /// [`Self::material`], and its class ([`PrimitiveDraw::class`](super::PrimitiveDraw::class)).
     pub variants: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Weight of the second tint, for [`Self::TINT_WEIGHTS`].
+    pub second_tint_weight: f32,
     /// Linear RGBA.
     pub base_color: [f32; 4],
+    /// For [`Self::TINT_WEIGHTS`]: 1 / reference colour, and the weight of the first tint.
+    pub tint: [f32; 4],
 }
 
 impl GpuPrimitive {
@@ -281,6 +283,10 @@ impl GpuPrimitive {
     pub(crate) const VARIES: u32 = 32768;
     /// [`Self::variant`]: draws do not have the starts of their lists as first instances.
     pub(crate) const LIST_STARTS: u32 = 65536;
+    /// [`Self::variant`]: tints have weights and a reference colour.
+    pub(crate) const TINT_WEIGHTS: u32 = 131_072;
+    /// [`Self::variant`]: the fragment shader applies the tints, through a mask.
+    pub(crate) const TINT_BY_MASK: u32 = 262_144;
     /// [`Self::variant`]: what a position depends on.
     pub(crate) const FOR_POSITIONS: u32 = Self::JOINTS_U16
         | Self::HAS_TARGETS
@@ -372,8 +378,12 @@ pub(crate) struct GpuMaterial {
     pub occlusion_strength: f32,
     /// The variant: flags such as [`Self::ALPHA_MASK`].
     pub variant: u32,
+    /// As in [`GpuPrimitive`].
+    pub second_tint_weight: f32,
     /// Zero.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 2],
+    /// As in [`GpuPrimitive`].
+    pub tint: [f32; 4],
     /// The textures, in the order of [`Material::textures`].
     pub textures: [GpuTexture; Material::TEXTURES],
 }
@@ -389,18 +399,18 @@ impl GpuMaterial {
     pub(crate) const TURNS_UVS: u32 = 8;
     /// [`Self::variant`]: a texture uses the second set of texture coordinates.
     pub(crate) const SECOND_UVS: u32 = 16;
-    /// [`Self::variant`]: first of five bits that say which textures exist.
+    /// [`Self::variant`]: first of six bits that say which textures exist.
     pub(crate) const TEXTURE_SHIFT: u32 = 8;
     /// In a pipeline: the primitive has normals.
-    pub(crate) const SURFACE_NORMALS: u32 = 8192;
+    pub(crate) const SURFACE_NORMALS: u32 = 16384;
     /// In a pipeline: the primitive has tangents.
-    pub(crate) const SURFACE_TANGENTS: u32 = 16384;
+    pub(crate) const SURFACE_TANGENTS: u32 = 32768;
     /// In a pipeline: back faces are drawn.
-    pub(crate) const TWO_SIDED: u32 = 32768;
+    pub(crate) const TWO_SIDED: u32 = 65536;
     /// In a pipeline: the material is that of the instance, with these properties at most.
-    pub(crate) const MANY: u32 = 1_073_741_824;
+    pub(crate) const MANY: u32 = 131_072;
     /// [`Self::variant`]: the bits of all textures.
-    pub(crate) const TEXTURES: u32 = 31 << Self::TEXTURE_SHIFT;
+    pub(crate) const TEXTURES: u32 = 63 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of the base colour.
     pub(crate) const BASE_COLOR: u32 = 1 << Self::TEXTURE_SHIFT;
     /// [`Self::variant`]: there is a texture of normals.
@@ -718,7 +728,7 @@ const _: () = {
     assert!(offset_of!(GpuChange, skinned) == 76);
     assert!(offset_of!(GpuChange, user) == 80);
     assert!(offset_of!(GpuChange, stamp) == 84);
-    assert!(size_of::<GpuPrimitive>() == 96);
+    assert!(size_of::<GpuPrimitive>() == 112);
     assert!(offset_of!(GpuPrimitive, variant) == 12);
     assert!(offset_of!(GpuPrimitive, influences) == 20);
     assert!(offset_of!(GpuPrimitive, uvs) == 28);
@@ -726,11 +736,13 @@ const _: () = {
     assert!(offset_of!(GpuPrimitive, targets) == 48);
     assert!(offset_of!(GpuPrimitive, skinned_positions) == 60);
     assert!(offset_of!(GpuPrimitive, base_color) == 80);
+    assert!(offset_of!(GpuPrimitive, tint) == 96);
     assert!(size_of::<GpuTexture>() == 32);
-    assert!(size_of::<GpuMaterial>() == 224);
+    assert!(size_of::<GpuMaterial>() == 272);
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
-    assert!(offset_of!(GpuMaterial, textures) == 64);
+    assert!(offset_of!(GpuMaterial, tint) == 64);
+    assert!(offset_of!(GpuMaterial, textures) == 80);
     assert!(size_of::<GpuView>() == 784);
     assert!(offset_of!(GpuView, eye) == 64);
     assert!(offset_of!(GpuView, shadow_texel) == 92);

@@ -19,9 +19,17 @@ pub(crate) fn material(material: &Material, indices: [u32; Material::TEXTURES]) 
         normal_scale: material.normal_scale,
         occlusion_strength: material.occlusion_strength,
         variant: variant(material),
-        reserved: [0; 3],
+        second_tint_weight: material.tint_weights[1],
+        reserved: [0; 2],
+        tint: tint(material),
         textures: core::array::from_fn(|at| texture(textures[at], indices[at])),
     }
+}
+
+/// 1 / reference colour, and the weight of the first tint.
+pub(crate) fn tint(material: &Material) -> [f32; 4] {
+    let [r, g, b] = material.tint_reference.map(f32::recip);
+    [r, g, b, material.tint_weights[0]]
 }
 
 /// The properties of a material, as flags of [`GpuMaterial::variant`].

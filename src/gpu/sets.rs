@@ -24,7 +24,7 @@ use ash::vk;
 ///
 /// Dynamic offsets are given in the order of the bindings: view, lists.
 ///
-/// Binding 5 has 5 textures, those of one material. With
+/// Binding 5 has 6 textures, those of one material. With
 /// [`Features::DESCRIPTOR_INDEXING`](super::Features::DESCRIPTOR_INDEXING) the layout is
 /// *bindless*: the binding has a variable number. Then one set serves all materials of a character
 /// whose textures fit, and shaders that sample them are compiled with `THRONG_BINDLESS`.

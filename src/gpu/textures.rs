@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
-pub(crate) const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true];
+pub(crate) const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true, false];
 
 /// The white texel.
 ///

@@ -43,6 +43,23 @@ pub struct Material {
     /// It is then the fraction, 0 to 1, of the instance's tint that the vertex takes. This allows
     /// tinting a shirt but not a face, for example.
     pub tint_by_alpha: bool,
+    /// The weights of the two colours of an instance, 0 to 1.
+    ///
+    /// They are the weights of [`Instance::set_tint`](crate::Instance::set_tint) and
+    /// [`Instance::set_second_tint`](crate::Instance::set_second_tint). With a weight w, a colour c
+    /// multiplies the base colour by 1 + w (c / r − 1) in each channel, where r is
+    /// [`Self::tint_reference`]. Two colours multiply it one after the other.
+    ///
+    /// By default, they are 1 and 0: the first colour applies everywhere, the second nowhere.
+    #[doc(alias("team color", "mask", "dye"))]
+    pub tint_weights: [f32; 2],
+    /// Multiplies [`Self::tint_weights`]: the first by red, the second by green (linear), if any.
+    pub tint_mask: Option<TextureRef>,
+    /// The linear base colour that becomes the colour of an instance, where its weight is 1.
+    ///
+    /// For example, armour that is painted in mid grey and has mid grey here becomes yellow with a
+    /// yellow tint, and not olive. [`Self::MIN_TINT_REFERENCE`] to 1; by default 1, which is white.
+    pub tint_reference: [f32; 3],
 }
 
 impl Default for Material {
@@ -64,6 +81,9 @@ impl Default for Material {
             unlit: false,
             double_sided: false,
             tint_by_alpha: false,
+            tint_weights: [1.0, 0.0],
+            tint_mask: None,
+            tint_reference: [1.0; 3],
         }
     }
 }
@@ -79,10 +99,13 @@ impl Material {
     }
 
     /// The number of textures of a material.
-    pub const TEXTURES: usize = 5;
+    pub const TEXTURES: usize = 6;
 
-    /// The five textures in shader order: base colour, metallic-roughness, normal, occlusion,
-    /// emissive.
+    /// The smallest component of [`Self::tint_reference`].
+    pub const MIN_TINT_REFERENCE: f32 = 1.0 / 1024.0;
+
+    /// The six textures in shader order: base colour, metallic-roughness, normal, occlusion,
+    /// emissive, tint mask.
     #[must_use]
     pub fn textures(&self) -> [Option<TextureRef>; Self::TEXTURES] {
         [
@@ -91,6 +114,7 @@ impl Material {
             self.normal_texture,
             self.occlusion_texture,
             self.emissive_texture,
+            self.tint_mask,
         ]
     }
 
@@ -102,7 +126,19 @@ impl Material {
             &mut self.normal_texture,
             &mut self.occlusion_texture,
             &mut self.emissive_texture,
+            &mut self.tint_mask,
         ]
+    }
+
+    /// True if weights and reference are not those of a tint that multiplies everything.
+    pub(crate) fn has_tint_weights(&self) -> bool {
+        let default = Self::default();
+        (self.tint_weights, self.tint_reference) != (default.tint_weights, default.tint_reference)
+    }
+
+    /// True if instances tint it in another way than by default.
+    pub(crate) fn has_own_tints(&self) -> bool {
+        self.has_tint_weights() || self.tint_mask.is_some()
     }
 
     /// Leaves all textures out.

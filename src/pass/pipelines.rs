@@ -88,7 +88,9 @@ impl Variant {
                 ];
                 let unused = unused.into_iter().filter(|(is, _)| *is);
                 let surface = unused.fold(surface, |left, (_, flags)| left & !flags);
-                let needed = Of::FOR_POSITIONS | normals | for_base_color(textures, surface);
+                let tints = Of::TINT_WEIGHTS | Of::TINT_BY_MASK;
+                let needed =
+                    Of::FOR_POSITIONS | normals | tints | for_base_color(textures, surface);
                 (self.vertex & needed, surface)
             }
             PassKind::Depth | PassKind::Shadow | PassKind::Motion if masked => {

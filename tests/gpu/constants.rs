@@ -52,16 +52,19 @@ const SHARED: [(&str, u32); 36] = [
     ("MATERIAL_ROWS", size_of::<GpuMaterial>() as u32 / 16),
     ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
-    ("EMISSIVE", Material::TEXTURES as u32 - 1),
+    ("TINT_MASK", Material::TEXTURES as u32 - 1),
+    ("TINT_WEIGHTS", GpuPrimitive::TINT_WEIGHTS),
+    ("TINT_BY_MASK", GpuPrimitive::TINT_BY_MASK),
 ];
 /// The constants that only shaders use: the second set of texture coordinates, and the textures
 /// before the last in the order of `Material::textures`.
-const SHADER_ONLY: [(&str, u32); 5] = [
+const SHADER_ONLY: [(&str, u32); 6] = [
     ("UV_SECOND", 1),
     ("BASE_COLOR", 0),
     ("METALLIC_ROUGHNESS", 1),
     ("NORMAL", 2),
     ("OCCLUSION", 3),
+    ("EMISSIVE", 4),
 ];
 
 /// The `const uint THRONG_…` lines of a text, without the prefix.

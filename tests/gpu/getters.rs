@@ -60,6 +60,7 @@ fn what_was_set_can_be_asked_for() {
         let spawn = Spawn {
             world_from_model: place,
             tint: [0.5, 0.25, 1.0, 0.75],
+            second_tint: [0.25, 1.0, 0.5],
             user_data: 7,
             ..Spawn::default()
         };
@@ -69,6 +70,15 @@ fn what_was_set_can_be_asked_for() {
         let id = ids[1];
         assert_eq!(crowd.instance(id).map(|it| it.transform()), Ok(place));
         assert_eq!(crowd.instance(id).map(|it| it.tint()), Ok(spawn.tint));
+        let second = crowd.instance(id).map(|it| it.second_tint());
+        assert_eq!(second, Ok(spawn.second_tint));
+        assert_eq!(crowd.live(id).record().second_tint(), spawn.second_tint);
+        crowd.live_mut(id).set_second_tint([2.0, 0.0, 0.5]).unwrap();
+        let it = crowd.live(id);
+        assert_eq!((it.tint(), it.second_tint()), (spawn.tint, [2.0, 0.0, 0.5]));
+        crowd.live_mut(id).set_tint([1.0; 4]).unwrap();
+        assert_eq!(crowd.live(id).second_tint(), [2.0, 0.0, 0.5]);
+        crowd.live_mut(id).set_tint(spawn.tint).unwrap();
         assert_eq!(crowd.instance(id).map(|it| it.user_data()), Ok(7));
         assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(true));
         assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(u32::MAX));

@@ -96,7 +96,7 @@ fn structs_lie_as_the_shaders_have_them() {
             members!(GpuPrimitive: vertex_count, palette_offset, influence_count, variant,
                 positions, influences, more_influences, uvs, colors, material, tangents, uvs1, targets,
                 target_count, first_weight, skinned_positions, skinned_normals, skinned_tangents,
-                variants, reserved, base_color),
+                variants, second_tint_weight, base_color, tint),
         ),
         (
             "ThrongTexture",
@@ -107,7 +107,8 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongMaterial",
             size_of::<GpuMaterial>(),
             members!(GpuMaterial: base_color, emissive, alpha_cutoff, metallic, roughness,
-                normal_scale, occlusion_strength, variant, reserved, textures),
+                normal_scale, occlusion_strength, variant, second_tint_weight, reserved, tint,
+                textures),
         ),
         (
             "ThrongView",

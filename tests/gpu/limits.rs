@@ -411,7 +411,7 @@ fn as_many_own_resources_as_are_said_fit_beside_set_0() {
             raw.destroy_descriptor_set_layout(own, None);
             layout.destroy(&device);
         }
-        // Set 0 takes at least the five textures of a material, and at most half, up to 64, or the
+        // Set 0 takes at least the six textures of a material, and at most half, up to 64, or the
         // 4,096 textures of a character.
         let least = [
             limits.max_per_stage_descriptor_samplers,

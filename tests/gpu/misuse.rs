@@ -266,6 +266,9 @@ fn instances_take_only_what_makes_sense() {
         tint = [1.0, f32::INFINITY, 1.0, 1.0] => Argument("tint");
         tint = [1.0, 1.0, -0.1, 1.0] => Argument("tint");
         tint = [1.0, 65504.1, 1.0, 1.0] => Argument("tint");
+        second_tint = [1.0, f32::NAN, 1.0] => Argument("second_tint");
+        second_tint = [1.0, 1.0, -0.1] => Argument("second_tint");
+        second_tint = [65504.1, 1.0, 1.0] => Argument("second_tint");
         play = play().weight(-1.0) => Argument("Play::weight");
         play = Id::new(2).into() => Missing("clip");
         play = play().start_s(f64::NAN) => Argument("Play::start_s");
@@ -280,6 +283,8 @@ fn instances_take_only_what_makes_sense() {
         teleport(&Affine3A::ZERO) => OfInstance("world_from_model");
         set_tint([0.0, -1.0, 0.0, 1.0]) => Argument("tint");
         set_tint([f32::NAN; 4]) => Argument("tint");
+        set_second_tint([0.0, -1.0, 0.0]) => Argument("second_tint");
+        set_second_tint([f32::INFINITY; 3]) => Argument("second_tint");
         play(Id::new(7)) => Missing("clip");
         play(play().fade_s(-0.1)) => Argument("Play::fade_s");
         play(play().fade_s(3601.0)) => Argument("Play::fade_s");

@@ -314,6 +314,7 @@ fn spawning_is_the_same_as_calling() {
         let parent = stage.crowd.spawn(kind, &Spawn::default()).unwrap();
         let spawn = Spawn {
             tint: [0.5, 1.0, 0.5, 1.0],
+            second_tint: [0.25, 0.5, 1.0],
             play: "sway".into(),
             layers: &[Play::new("turn").layer(1).weight(0.5)],
             visible: false,
@@ -331,8 +332,8 @@ fn spawning_is_the_same_as_calling() {
         let all = stage.crowd.spawn(kind, &spawn).unwrap();
         let it = stage.crowd.live(all);
         assert_eq!(
-            (it.tint(), it.is_visible(), it.view_mask()),
-            (spawn.tint, false, 6)
+            (it.tint(), it.second_tint(), it.is_visible(), it.view_mask()),
+            (spawn.tint, spawn.second_tint, false, 6)
         );
         assert!(!it.is_part_visible("back").unwrap() && it.is_part_visible("front").unwrap());
         let layers: Vec<_> = it.playing().map(|clip| (clip.layer, clip.weight)).collect();

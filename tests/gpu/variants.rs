@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::glam::{Affine2, Vec3, Vec4};
 use throng::gpu::{PrimitiveDraw, SkinnedMesh, Upload};
 use throng::import::{RawAnimation, RawCharacter, RawKeys, RawMorph};
-use throng::mesh::{AlphaMode, TextureRef};
+use throng::mesh::{AlphaMode, Material, TextureRef};
 use throng::palette::SkinningMethod;
 
 /// A character's draws.
@@ -59,7 +59,8 @@ fn each_thing_sets_its_bit() {
     type Change<'c> = &'c dyn Fn(&mut RawCharacter);
     let count = plain().primitives[0].positions.len();
     let base = Surface::BASE_COLOR;
-    let changes: [(&str, Change<'_>, u32, u32); 17] = cases![
+    let mask = base << (Material::TEXTURES - 1);
+    let changes: [(&str, Change<'_>, u32, u32); 20] = cases![
         &|_| {} => 0, 0;
         &|raw| raw.primitives[0].uvs = ribbon(6).primitives[0].uvs.clone() => Vertex::HAS_UVS, 0;
         &|raw| raw.primitives[0].uvs1 = ribbon(6).primitives[0].uvs.clone() => Vertex::HAS_UVS1, 0;
@@ -70,6 +71,9 @@ fn each_thing_sets_its_bit() {
         }
             => Vertex::HAS_COLORS | Vertex::TINT_BY_ALPHA, 0;
         &|raw| raw.materials[0].tint_by_alpha = true => 0, 0;
+        &|raw| raw.materials[0].tint_weights[1] = 0.5 => Vertex::TINT_WEIGHTS, 0;
+        &|raw| raw.materials[0].tint_reference[2] = 0.5 => Vertex::TINT_WEIGHTS, 0;
+        &|raw| raw.materials[0].tint_mask = texture => Vertex::TINT_BY_MASK, mask;
         &|raw| raw.primitives[0].tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); count]
             => Vertex::HAS_TANGENTS, Surface::SURFACE_TANGENTS;
         &|raw| {

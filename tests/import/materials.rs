@@ -132,7 +132,7 @@ fn every_factor_texture_and_flag_is_read() {
         alpha: AlphaMode::Mask { cutoff: 0.125 },
         unlit: true,
         double_sided: true,
-        tint_by_alpha: false,
+        ..Material::default()
     };
     assert_eq!(c.materials()[1], expected);
     let names: Vec<_> = c.images().iter().map(|image| &*image.name).collect();
@@ -257,6 +257,68 @@ fn with_variants() -> Builder {
     b.json["meshes"][0]["primitives"][0]["extensions"] = json!({ VARIANTS: { "mappings": [
         { "material": 0, "variants": [1] }, { "material": 2, "variants": [0] }] } });
     b
+}
+
+/// glTF has no tints, so they are in the extras. What has another form is left out.
+#[test]
+fn tints_are_read_from_extras() {
+    let mut b = textured();
+    b.json["materials"][1]["extras"] = json!({
+        "throng_tint_weights": [0.25, 2],
+        "throng_tint_reference": [0.5, 0.25, 0],
+        "throng_tint_mask": { "index": 0 },
+    });
+    let c = import(&b);
+    let material = &c.materials()[1];
+    assert_eq!(material.tint_weights, [0.25, 1.0]);
+    let least = Material::MIN_TINT_REFERENCE;
+    assert_eq!(material.tint_reference, [0.5, 0.25, least]);
+    let image = |texture: Option<TextureRef>| texture.map(|it| it.image);
+    assert!(material.tint_mask.is_some());
+    assert_eq!(
+        image(material.tint_mask),
+        image(material.base_color_texture)
+    );
+    told(
+        &c,
+        &[
+            "material 1, tintWeights: out-of-range factors clamped (1)",
+            "material 1, tintReference: out-of-range factors clamped (1)",
+        ],
+    );
+    // Saved files have them, and those without tints are as before.
+    let bytes = c.to_bytes();
+    let loaded = Character::from_bytes(&bytes, &LoadOptions::default()).unwrap();
+    assert_eq!(loaded, c.character);
+    let has = |bytes: &[u8]| bytes.windows(6).any(|at| at == b"tints\0");
+    assert!(has(&bytes) && !has(&import(&textured()).to_bytes()));
+    let no_images = LoadOptions {
+        images: false,
+        ..LoadOptions::default()
+    };
+    let bare = Character::from_bytes(&bytes, &no_images).unwrap();
+    assert_eq!(bare.materials()[1].tint_mask, None);
+    assert_eq!(bare.materials()[1].tint_weights, [0.25, 1.0]);
+
+    b.json["materials"][1]["extras"] = json!({
+        "throng_tint_weights": [1, 2, 3],
+        "throng_tint_reference": "grey",
+        "throng_tint_mask": { "index": 99 },
+        "other": null,
+    });
+    let c = import(&b);
+    assert_eq!(c.materials()[1].tint_mask, None);
+    assert_eq!(c.materials()[1].tint_weights, [1.0, 0.0]);
+    told(
+        &c,
+        &[
+            "material 1, extras.throng_tint_weights: left out, because it is not supported (1)",
+            "material 1, extras.throng_tint_reference: left out, because it is not supported (1)",
+            "material 1, extras.throng_tint_mask: left out, because it is not supported (1)",
+        ],
+    );
+    b.json["materials"][1]["extras"] = json!("a note");
+    told(&import(&b), &[]);
 }
 
 const VARIANTS: &str = "KHR_materials_variants";

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use throng::glam::{Affine2, Vec2};
 use throng::mesh::{Material, Primitive};
 
-const TEXTURES: [&str; 5] = [
+const TEXTURES: [&str; 6] = [
     "/pbrMetallicRoughness/baseColorTexture",
     "/pbrMetallicRoughness/metallicRoughnessTexture",
     "/normalTexture",
     "/occlusionTexture",
     "/emissiveTexture",
+    "/extras/throng_tint_mask",
 ];
 
 /// A triangle with three sets of texture coordinates, all (n + 1, 0) in set n.
@@ -27,9 +28,9 @@ fn three_sets() -> Builder {
 }
 
 /// The same with a material whose textures are over these sets, in their order.
-fn over(sets: [Option<u64>; 5]) -> Builder {
+fn over(sets: [Option<u64>; 6]) -> Builder {
     let mut b = three_sets();
-    b.json["materials"][1] = json!({ "pbrMetallicRoughness": {} });
+    b.json["materials"][1] = json!({ "pbrMetallicRoughness": {}, "extras": {} });
     for (place, set) in TEXTURES.into_iter().zip(sets) {
         if let Some(set) = set {
             let info = json!({ "index": 0, "texCoord": set });
@@ -47,7 +48,7 @@ fn streams(part: &Primitive) -> [u32; 2] {
     })
 }
 
-fn sets(material: &Material) -> [Option<u32>; 5] {
+fn sets(material: &Material) -> [Option<u32>; 6] {
     material.textures().map(|texture| Some(texture?.uv_set))
 }
 
@@ -56,23 +57,23 @@ fn two_sets_in_the_order_of_the_textures() {
     let none = None;
     let some = Some;
     for (file, expected, read) in [
-        ([none; 5], [1, 0], [none; 5]),
-        ([some(0); 5], [1, 0], [some(0); 5]),
-        ([some(2); 5], [3, 0], [some(0); 5]),
+        ([none; 6], [1, 0], [none; 6]),
+        ([some(0); 6], [1, 0], [some(0); 6]),
+        ([some(2); 6], [3, 0], [some(0); 6]),
         (
-            [some(0), none, none, some(1), none],
+            [some(0), none, none, some(1), none, none],
             [1, 2],
-            [some(0), none, none, some(1), none],
+            [some(0), none, none, some(1), none, none],
         ),
         (
-            [some(2), some(0), some(2), some(0), some(2)],
+            [some(2), some(0), some(2), some(0), some(2), some(0)],
             [3, 1],
-            [some(0), some(1), some(0), some(1), some(0)],
+            [some(0), some(1), some(0), some(1), some(0), some(1)],
         ),
         (
-            [none, none, none, some(1), some(0)],
+            [none, none, none, some(1), some(0), none],
             [2, 1],
-            [none, none, none, some(0), some(1)],
+            [none, none, none, some(0), some(1), none],
         ),
     ] {
         let c = import(&over(file.map(|set| set.map(u64::from))));
@@ -84,10 +85,20 @@ fn two_sets_in_the_order_of_the_textures() {
 
 #[test]
 fn textures_over_a_third_set_are_left_out() {
-    let c = import(&over([Some(1), Some(0), Some(2), Some(0), Some(u64::MAX)]));
+    let c = import(&over([
+        Some(1),
+        Some(0),
+        Some(2),
+        Some(0),
+        Some(u64::MAX),
+        None,
+    ]));
     assert_eq!(streams(&c.primitives()[0]), [2, 1]);
     let material = &c.materials()[1];
-    assert_eq!(sets(material), [Some(0), Some(1), None, Some(1), None]);
+    assert_eq!(
+        sets(material),
+        [Some(0), Some(1), None, Some(1), None, None]
+    );
     told(
         &c,
         &[
@@ -99,7 +110,7 @@ fn textures_over_a_third_set_are_left_out() {
 
 #[test]
 fn textures_without_pixels_take_no_set() {
-    let mut b = over([Some(0), Some(1), Some(2), None, None]);
+    let mut b = over([Some(0), Some(1), Some(2), None, None, None]);
     let other = b.add("textures", json!({}));
     let info = json!({ "index": other, "texCoord": 1 });
     let place = format!("/materials/1{}", TEXTURES[1]);
@@ -107,7 +118,7 @@ fn textures_without_pixels_take_no_set() {
     assert_eq!(streams(&c.primitives()[0]), [1, 3]);
     assert_eq!(
         sets(&c.materials()[1]),
-        [Some(0), None, Some(1), None, None]
+        [Some(0), None, Some(1), None, None, None]
     );
     told(
         &c,
@@ -117,17 +128,17 @@ fn textures_without_pixels_take_no_set() {
 
 #[test]
 fn absent_coordinates_are_told() {
-    let b = over([Some(7), None, Some(1), None, None]);
+    let b = over([Some(7), None, Some(1), None, None, None]);
     let c = import(&b);
     assert_eq!(streams(&c.primitives()[0]), [0, 2]);
     assert_eq!(
         sets(&c.materials()[1]),
-        [Some(0), None, Some(1), None, None]
+        [Some(0), None, Some(1), None, None, None]
     );
     let words = "mesh 0, primitives[0].attributes.TEXCOORD_7: \
         texture coordinates that the material uses do not exist (1)";
     told(&c, &[words]);
-    let mut b = over([None; 5]);
+    let mut b = over([None; 6]);
     b.json.pointer_mut(ATTRIBUTES).unwrap()["TEXCOORD_0"] = Value::Null;
     b.json
         .pointer_mut(ATTRIBUTES)
@@ -141,7 +152,7 @@ fn absent_coordinates_are_told() {
 
 #[test]
 fn each_primitive_takes_the_sets_of_its_material() {
-    let mut b = over([Some(2), Some(1), None, None, None]);
+    let mut b = over([Some(2), Some(1), None, None, None, None]);
     let mut other = b.json["meshes"][0]["primitives"][0].clone();
     other["material"] = json!(0);
     b.json["materials"][0] = json!({ "emissiveTexture": { "index": 0, "texCoord": 1 } });
@@ -156,7 +167,7 @@ fn each_primitive_takes_the_sets_of_its_material() {
 
 #[test]
 fn transforms_are_kept_apart_from_the_coordinates() {
-    let mut b = over([Some(0), Some(0), None, None, Some(2)]);
+    let mut b = over([Some(0), Some(0), None, None, Some(2), None]);
     b.json["extensionsRequired"] = json!(["KHR_texture_transform"]);
     let moved = json!({ "texCoord": 1, "offset": [0.5, 0.25], "scale": [2, 4],
         "rotation": core::f32::consts::FRAC_PI_2 });
@@ -189,7 +200,7 @@ fn transforms_are_kept_apart_from_the_coordinates() {
 
 #[test]
 fn vertices_that_differ_in_the_second_set_stay_apart() {
-    let mut b = over([Some(0), None, None, Some(1), None]);
+    let mut b = over([Some(0), None, None, Some(1), None, None]);
     let corners: Vec<f32> = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0_f32]].concat();
     let position = b.accessor("VEC3", F32, &corners.repeat(2));
     let first = b.accessor("VEC2", F32, &[0.0_f32; 12]);

@@ -351,13 +351,15 @@ pub fn each(test: impl FnMut(&mut Setup)) {
     each_of(configs(), test);
 }
 
+/// As [`each`], with changed configurations.
+pub fn each_with(change: impl Fn(Config) -> Config, test: impl FnMut(&mut Setup)) {
+    each_of(configs().map(change), test);
+}
+
 /// As [`each`], but always with the optional features of the device.
 pub fn each_with_features(test: impl FnMut(&mut Setup)) {
-    let configs = configs().map(|config| Config {
-        bare: false,
-        ..config
-    });
-    each_of(configs, test);
+    let bare = false;
+    each_with(|config| Config { bare, ..config }, test);
 }
 
 /// As [`each_with_features`], on a device with ray queries. Where there is none, the test says so

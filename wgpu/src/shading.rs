@@ -9,6 +9,7 @@ use crate::pass::PassDesc;
 use crate::translate::{text, translated};
 use throng::PassKind;
 use throng::error::ArgumentFault;
+use throng::mesh::Material;
 
 /// The shading of a pass.
 #[derive(Debug)]
@@ -206,7 +207,9 @@ fn stand_in(device: &wgpu::Device) -> wgpu::BindGroupLayout {
         (buffer(storage, true), ShaderStages::VERTEX),
         (buffer(storage, false), ShaderStages::VERTEX),
     ];
-    let images = [[texture; 5], [sampler; 5]].into_iter().flatten();
+    let images = [[texture; Material::TEXTURES], [sampler; Material::TEXTURES]]
+        .into_iter()
+        .flatten();
     let all = buffers.into_iter();
     let all = all.chain(images.map(|ty| (ty, ShaderStages::FRAGMENT)));
     let entries = (0..)

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::material::MaterialDesc;
+use throng::mesh::Material;
 use wgpu::naga::{self, back::spv};
 
 /// The program's text, with throng's behind it, so that numbers of lines are the program's.
@@ -24,10 +25,10 @@ fn functions(bindless: bool) -> String {
         false => "WHICH",
     };
     let each = each.replace("SLOT", slot);
-    let samples = (0..5).map(|which| each.replace("WHICH", &which.to_string()));
+    let samples = (0..Material::TEXTURES).map(|which| each.replace("WHICH", &which.to_string()));
     let all = [before.to_owned(), samples.collect(), after.to_owned()].concat();
     match bindless {
-        true => all.replace(", 5>;", ">;"),
+        true => all.replace(", 6>;", ">;"),
         false => all,
     }
 }

@@ -6,6 +6,7 @@ use crate::support::{
     read_layer, texture, whole,
 };
 use throng::glam::{Affine3A, Vec3};
+use throng::mesh::Material;
 use throng::{CharacterDesc, InstanceId, Lighting, PassId, PassKind, Spawn, Stages};
 use throng_reference::picture::{covered, different};
 use throng_wgpu::{
@@ -125,7 +126,15 @@ impl Own {
 /// A crowd of balls with all features of materials, in front of the camera.
 fn board(gpu: &Gpu, stages: Stages) -> Crowd {
     let mut crowd = Crowd::new(gpu, &desc(2, stages)).unwrap();
-    for (at, (part, material)) in made::balls().into_iter().enumerate() {
+    let mut balls = made::balls();
+    let team = Material {
+        tint_weights: [0.75, 1.0],
+        tint_mask: Some(made::sharp(0)),
+        tint_reference: [0.5; 3],
+        ..Material::flat([0.5, 0.5, 0.5, 1.0])
+    };
+    balls.push((made::ball(), team));
+    for (at, (part, material)) in balls.into_iter().enumerate() {
         let made = made::character(vec![part], vec![material], made::images());
         let id = crowd
             .add_character(&made.character, &CharacterDesc::default())
@@ -134,6 +143,8 @@ fn board(gpu: &Gpu, stages: Stages) -> Crowd {
         let scale = Affine3A::from_scale(Vec3::splat(0.45));
         let spawn = Spawn {
             world_from_model: Affine3A::from_translation(place) * scale,
+            tint: [1.0, 0.8, 0.6, 1.0],
+            second_tint: [0.2, 0.4, 0.9],
             user_data: 51,
             ..Spawn::default()
         };

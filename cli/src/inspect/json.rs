@@ -159,6 +159,7 @@ fn material(material: &Material) -> Value {
         "normal",
         "occlusion",
         "emissive",
+        "tint_mask",
     ];
     let textures = names.into_iter().zip(material.textures());
     let textures = textures.filter_map(|(of, texture)| Some((of.into(), texture?.image.into())));
@@ -172,6 +173,8 @@ fn material(material: &Material) -> Value {
         "alpha_cutoff": cutoff,
         "double_sided": material.double_sided,
         "unlit": material.unlit,
+        "tint_weights": material.tint_weights,
+        "tint_reference": material.tint_reference,
         "textures": Value::Object(textures.collect()),
     })
 }

@@ -252,6 +252,7 @@ fn textures(material: &Material) -> String {
         "normal",
         "occlusion",
         "emissive",
+        "tint mask",
     ];
     let there = material.textures().into_iter().zip(uses);
     let there = there.filter_map(|(texture, of)| Some(format!("{of}: image {}", texture?.image)));

@@ -9,6 +9,7 @@ use super::app::{Action, App};
 use super::camera::Camera;
 use super::keys::Command;
 use super::playback::{Base, Playback};
+use super::settings::TINTS;
 
 impl App {
     /// Applies an action.
@@ -87,6 +88,16 @@ impl App {
             Command::NextView => self.settings.look = self.settings.look.next(),
             Command::ToggleSkeleton => {
                 self.settings.overlays.skeleton = !self.settings.overlays.skeleton;
+            }
+            Command::NextTints => {
+                self.settings.tints = (self.settings.tints + 1) % TINTS.len();
+                let (tint, second_tint) = TINTS[self.settings.tints];
+                let (crowd, ids) = self.scene.world();
+                for id in ids {
+                    let mut it = crowd.instance_mut(*id)?;
+                    it.set_tint(tint)?;
+                    it.set_second_tint(second_tint)?;
+                }
             }
             Command::Frame => {
                 self.measure_clip();

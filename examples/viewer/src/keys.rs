@@ -12,6 +12,7 @@ pub(crate) const KEYS: &str = "Keys in the window:\n  \
     - and =     half or double speed\n  \
     v           next view\n  \
     s           skeleton on or off\n  \
+    t           next pair of tints\n  \
     f           all poses of the clip in view\n  \
     c           camera follows or stays\n  \
     Tab         panels on or off\n  \
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Faster,
     NextView,
     ToggleSkeleton,
+    NextTints,
     Frame,
     ToggleFollow,
     TogglePanels,
@@ -59,6 +61,7 @@ pub(crate) fn command(key: &Key) -> Option<Command> {
         "=" | "+" => Command::Faster,
         "v" => Command::NextView,
         "s" => Command::ToggleSkeleton,
+        "t" => Command::NextTints,
         "f" => Command::Frame,
         "c" => Command::ToggleFollow,
         "h" | "?" => Command::ToggleHelp,

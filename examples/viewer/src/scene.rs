@@ -21,7 +21,7 @@ use super::figures::{Deformed, Times, deformed, times};
 use super::grid::{around, check_memory, corners, places};
 use super::lens::{LEVELS, Lens, Modules};
 use super::playback::Playback;
-use super::settings::Settings;
+use super::settings::{Settings, TINTS};
 use super::shadow::ShadowImage;
 use super::subject::Subject;
 
@@ -237,8 +237,11 @@ impl Scene {
         self.crowd.reserve(allocator, &needed)?;
         let places = places(subject.bounds, count);
         self.bounds = around(subject.bounds, &places);
+        let (tint, second_tint) = TINTS[settings.tints];
         for at in &places {
             let spawn = Spawn {
+                tint,
+                second_tint,
                 world_from_model: Affine3A::from_translation(vec3(at.x, 0.0, at.y)),
                 skinning_stage: settings.stage,
                 ..Spawn::default()

@@ -19,6 +19,14 @@ pub(crate) struct Overlays {
     pub(crate) sockets: bool,
 }
 
+/// The pairs of colours that instances can have.
+pub(crate) const TINTS: [([f32; 4], [f32; 3]); 4] = [
+    ([1.0; 4], [1.0; 3]),
+    ([1.0, 0.6, 0.1, 1.0], [0.1, 0.2, 0.8]),
+    ([0.1, 0.5, 0.2, 1.0], [0.9, 0.8, 0.3]),
+    ([0.7, 0.05, 0.05, 1.0], [0.05, 0.05, 0.05]),
+];
+
 /// The settings of the picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -29,6 +37,8 @@ pub(crate) struct Settings {
     /// The joint of the heat map. It is also marked in the overlay.
     pub(crate) joint: Option<Id<Joint>>,
     pub(crate) instances: u32,
+    /// Index of [`TINTS`].
+    pub(crate) tints: usize,
     pub(crate) stage: SkinningStage,
     pub(crate) method: SkinningMethod,
     pub(crate) light: Light,
@@ -64,6 +74,7 @@ impl Settings {
             level: args.level.0,
             joint: None,
             instances: args.instances,
+            tints: 0,
             stage: args.skin.into(),
             method: args.method.into(),
             light: args.light.unwrap_or_default(),

@@ -17,6 +17,7 @@ file_structs! {
         "alphaCutoff" => alpha_cutoff: Option<f32>,
         "doubleSided" => double_sided: Option<bool>,
         "extensions" => extensions: Option<Box<MaterialExtensions>>,
+        "extras" => tints: Option<Box<Tints>>,
     }
 
     /// `KHR_materials_pbrSpecularGlossiness`.
@@ -149,6 +150,46 @@ impl Read for MaterialExtensions {
         }
         Ok(read)
     }
+}
+
+/// How instances tint a material, from its extras. glTF has nothing for this.
+#[derive(Debug, Default)]
+pub(super) struct Tints {
+    pub(super) weights: Option<[f32; 2]>,
+    pub(super) reference: Option<[f32; 3]>,
+    pub(super) mask: Option<TextureInfo>,
+    /// The members that have another form. Extras may have any.
+    pub(super) left_out: Vec<&'static str>,
+}
+
+impl Read for Tints {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let mut left_out = Vec::new();
+        Ok(Self {
+            weights: tint(from, Self::WEIGHTS, &mut left_out),
+            reference: tint(from, Self::REFERENCE, &mut left_out),
+            mask: tint(from, Self::MASK, &mut left_out),
+            left_out,
+        })
+    }
+}
+
+impl Tints {
+    const WEIGHTS: &str = "throng_tint_weights";
+    const REFERENCE: &str = "throng_tint_reference";
+    pub(super) const MASK: &str = "throng_tint_mask";
+}
+
+fn tint<T: Read>(
+    from: Value<'_>,
+    name: &'static str,
+    left_out: &mut Vec<&'static str>,
+) -> Option<T> {
+    let read = T::read(from.get(name)?).ok();
+    if read.is_none() {
+        left_out.push(name);
+    }
+    read
 }
 
 impl Texture {

@@ -2,7 +2,7 @@
 
 use super::fault::{lookup, not_allowed};
 use super::json::Document;
-use super::json_material::{Material as RawMaterial, SpecularGlossiness, TextureInfo};
+use super::json_material::{Material as RawMaterial, SpecularGlossiness, TextureInfo, Tints};
 use super::specular_glossiness::{Factors, convert};
 use crate::fault::fault;
 use throng::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -66,6 +66,16 @@ fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
         let part = format!("extensions.{name}");
         leave_out(ObjectKind::Material, index, &part, notes);
     }
+    let tints = raw.tints.as_deref();
+    for name in tints.map_or(&[][..], |tints| &tints.left_out) {
+        leave_out(
+            ObjectKind::Material,
+            index,
+            &format!("extras.{name}"),
+            notes,
+        );
+    }
+    let default = Material::default();
     let factors = match glossy(raw) {
         Some(glossy) => {
             check_glossy(index, glossy)?;
@@ -97,7 +107,13 @@ fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
         alpha: alpha_mode(index, raw)?,
         unlit: extensions.is_some_and(|extensions| extensions.unlit),
         double_sided: raw.double_sided.unwrap_or(false),
-        ..Material::default()
+        tint_weights: tints
+            .and_then(|it| it.weights)
+            .unwrap_or(default.tint_weights),
+        tint_reference: tints
+            .and_then(|it| it.reference)
+            .unwrap_or(default.tint_reference),
+        ..default
     })
 }
 
@@ -162,6 +178,12 @@ fn textures(
             pbr.and_then(|p| p.base_color_texture.as_ref()),
         ),
     };
+    let mask = raw.tints.as_deref().and_then(|tints| tints.mask.as_ref());
+    let mask_part = format!("extras.{}", Tints::MASK);
+    let known = mask.filter(|info| info.index < doc.textures.len() as u64);
+    if mask.is_some() && known.is_none() {
+        leave_out(ObjectKind::Material, index, &mask_part, &mut needs.notes);
+    }
     // In the order of `Material::textures`.
     let infos = [
         color,
@@ -172,6 +194,7 @@ fn textures(
         ("normalTexture", raw.normal_texture.as_deref()),
         ("occlusionTexture", raw.occlusion_texture.as_deref()),
         ("emissiveTexture", raw.emissive_texture.as_deref()),
+        (mask_part.as_str(), known),
     ];
     for (kind, (part, info)) in infos.into_iter().enumerate() {
         if let Some(info) = info {

@@ -94,7 +94,8 @@ fn texture_mut(material: &mut Material, kind: usize) -> &mut Option<TextureRef> 
         1 => &mut material.metallic_roughness_texture,
         2 => &mut material.normal_texture,
         3 => &mut material.occlusion_texture,
-        _ => &mut material.emissive_texture,
+        4 => &mut material.emissive_texture,
+        _ => &mut material.tint_mask,
     }
 }
 

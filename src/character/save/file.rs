@@ -1,7 +1,9 @@
 //! A character with its packed clips as bytes and as files, and back.
 
 use super::container::{Container, Section, Writer, is_container};
-use super::parts::{load_humanoid, load_variants, save_humanoid, save_variants};
+use super::parts::{
+    load_humanoid, load_tints, load_variants, save_humanoid, save_tints, save_variants,
+};
 use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip, fingerprint};
@@ -26,10 +28,11 @@ const EXPRESSIONS: Section = Section::new("expressions", 1);
 const SPRINGS: Section = Section::new("springs", 1);
 const HUMANOID: Section = Section::new("humanoid", 2);
 const VARIANTS: Section = Section::new("variants", 1);
+const TINTS: Section = Section::new("tints", 1);
 
-/// All sections, in the order in which they are written. A character without variants does not have
-/// the last one.
-const SECTIONS: [Section; 11] = [
+/// All sections, in the order in which they are written. The last two exist only if a character has
+/// variants, and materials with weights, reference colours or masks of tints.
+const SECTIONS: [Section; 12] = [
     SKELETON,
     MESH,
     MATERIALS,
@@ -41,6 +44,7 @@ const SECTIONS: [Section; 11] = [
     SPRINGS,
     HUMANOID,
     VARIANTS,
+    TINTS,
 ];
 
 /// Options for loading a saved character.
@@ -108,7 +112,9 @@ impl Character {
     pub fn to_bytes(&self) -> Vec<u8> {
         let model = &self.model;
         let has_variants = !model.variants.is_empty();
-        let mut writer = Writer::new(SECTIONS.len() - usize::from(!has_variants));
+        let has_tints = model.materials.iter().any(Material::has_own_tints);
+        let absent = usize::from(!has_variants) + usize::from(!has_tints);
+        let mut writer = Writer::new(SECTIONS.len() - absent);
         writer.add(SKELETON, |to| {
             model.skeleton.joints.len().save(to);
             Save::save_list(&model.skeleton.joints, to);
@@ -145,6 +151,9 @@ impl Character {
         writer.add(HUMANOID, |to| save_humanoid(&model.skeleton, to));
         if has_variants {
             writer.add(VARIANTS, |to| save_variants(model, to));
+        }
+        if has_tints {
+            writer.add(TINTS, |to| save_tints(&model.materials, to));
         }
         writer.finish()
     }
@@ -197,6 +206,9 @@ impl Character {
         model.materials = container.read(MATERIALS, Save::load)?;
         if container.has(VARIANTS) {
             container.read(VARIANTS, |from| load_variants(&mut model, from))?;
+        }
+        if container.has(TINTS) {
+            container.read(TINTS, |from| load_tints(&mut model.materials, from))?;
         }
         match options.images {
             true => model.images = container.read(IMAGES, Save::load)?,

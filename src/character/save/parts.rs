@@ -23,13 +23,14 @@ save_structs! {
     MeshLevel { indices, vertices, rigid, error_m, cover }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
-        influences_per_vertex, joints, weights, targets, first_weight, indices, levels; variants
+        influences_per_vertex, joints, weights, targets, first_weight, indices, levels; variants: Vec::new()
     }
     TextureRef { image, wrap_u, wrap_v, magnify, minify, mip, uv_set, transform }
     Material {
         name, base_color, base_color_texture, metallic, roughness, metallic_roughness_texture,
         normal_texture, normal_scale, occlusion_texture, occlusion_strength, emissive,
-        emissive_texture, alpha, unlit, double_sided, tint_by_alpha,
+        emissive_texture, alpha, unlit, double_sided, tint_by_alpha; tint_weights: [1.0, 0.0],
+        tint_mask: None, tint_reference: [1.0; 3]
     }
     MorphReach { entry, weight, reach }
     MorphWeight { name, owner, rest }
@@ -132,6 +133,35 @@ pub(super) fn load_variants(model: &mut Model, from: &mut Reader<'_>) -> Result<
         });
         if !ascends || !known {
             return Err(invalid(what, "refers to something else than one material"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn save_tints(materials: &[Material], to: &mut Vec<u8>) {
+    for material in materials {
+        material.tint_weights.save(to);
+        material.tint_reference.save(to);
+        material.tint_mask.save(to);
+    }
+}
+
+/// Weights, reference colours and masks of tints, for each material.
+pub(super) fn load_tints(materials: &mut [Material], from: &mut Reader<'_>) -> Result<()> {
+    for material in materials {
+        material.tint_weights = Save::load(from)?;
+        material.tint_reference = Save::load(from)?;
+        material.tint_mask = Save::load(from)?;
+        let mut weights = material.tint_weights.into_iter();
+        let least = Material::MIN_TINT_REFERENCE;
+        let mut reference = material.tint_reference.into_iter();
+        let holds = weights.all(|weight| (0.0..=1.0).contains(&weight))
+            && reference.all(|component| (least..=1.0).contains(&component));
+        if !holds {
+            return Err(invalid(
+                "material",
+                "has a tint weight or reference out of range",
+            ));
         }
     }
     Ok(())

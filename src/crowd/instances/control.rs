@@ -79,6 +79,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
 
     /// Sets its tint: linear RGBA that multiplies the base colour.
     ///
+    /// [`Material::tint_weights`](crate::mesh::Material::tint_weights) says how much RGB applies.
     /// Alpha has an effect if the material is masked or blended. Shaders read the tint in half
     /// precision.
     ///
@@ -87,7 +88,29 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
         let index = self.id().index;
         let instances = &mut self.scene_mut().instances;
-        let colors = Colors { tint };
+        let colors = Colors {
+            tint,
+            ..instances.colors(index)
+        };
+        colors.check()?;
+        instances.set_colors(index, colors);
+        Ok(())
+    }
+
+    /// Sets its second tint: linear RGB for team colours and the like.
+    ///
+    /// It shows on materials with a second weight in
+    /// [`Material::tint_weights`](crate::mesh::Material::tint_weights).
+    ///
+    /// # Errors
+    /// As [`Self::set_tint`].
+    pub fn set_second_tint(&mut self, second_tint: [f32; 3]) -> Result<()> {
+        let index = self.id().index;
+        let instances = &mut self.scene_mut().instances;
+        let colors = Colors {
+            second_tint,
+            ..instances.colors(index)
+        };
         colors.check()?;
         instances.set_colors(index, colors);
         Ok(())

@@ -189,6 +189,12 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         self.scene().instances.colors(self.id().index).tint
     }
 
+    /// Its second tint: linear RGB for where a material takes the second colour.
+    #[must_use]
+    pub fn second_tint(&self) -> [f32; 3] {
+        self.scene().instances.colors(self.id().index).second_tint
+    }
+
     /// The word that the engine's own shaders read.
     #[must_use]
     pub fn user_data(&self) -> u32 {

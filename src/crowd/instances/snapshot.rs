@@ -90,6 +90,8 @@ pub(super) struct SavedInstance {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SavedAppearance {
     pub(super) tint: [f32; 4],
+    #[cfg_attr(feature = "serde", serde(default = "white"))]
+    pub(super) second_tint: [f32; 3],
     pub(super) user_data: u32,
     pub(super) skinning_stage: SkinningStage,
     visible: bool,
@@ -101,12 +103,20 @@ pub(super) struct SavedAppearance {
     variant: u16,
 }
 
+/// The second tint in snapshots from before there was one.
+#[cfg(feature = "serde")]
+fn white() -> [f32; 3] {
+    Colors::default().second_tint
+}
+
 impl SavedAppearance {
     fn new(visibility: &Visibility, instances: &Instances, index: u32) -> Self {
         let state = &instances[index];
         let (marks, look) = (visibility.marks(index), visibility.look(index));
+        let colors = instances.colors(index);
         Self {
-            tint: instances.colors(index).tint,
+            tint: colors.tint,
+            second_tint: colors.second_tint,
             user_data: state.record.user,
             skinning_stage: state.skin,
             visible: marks.visible,
@@ -117,7 +127,10 @@ impl SavedAppearance {
     }
 
     pub(super) fn colors(&self) -> Colors {
-        Colors { tint: self.tint }
+        Colors {
+            tint: self.tint,
+            second_tint: self.second_tint,
+        }
     }
 
     pub(super) fn look(&self) -> Look {

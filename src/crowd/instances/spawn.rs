@@ -42,6 +42,9 @@ pub struct Spawn<'a> {
     /// Linear RGBA that multiplies the base colour. See
     /// [`Instance::set_tint`](crate::Instance::set_tint).
     pub tint: [f32; 4],
+    /// Linear RGB for where a material takes the second colour. See
+    /// [`Instance::set_second_tint`](crate::Instance::set_second_tint).
+    pub second_tint: [f32; 3],
     /// A word for the engine's own shaders.
     pub user_data: u32,
     /// The clip that it plays. By default it stands in its rest pose.
@@ -101,6 +104,7 @@ impl Default for Spawn<'_> {
         Self {
             world_from_model: Affine3A::IDENTITY,
             tint: [1.0; 4],
+            second_tint: [1.0; 3],
             user_data: 0,
             play: Play::REST,
             layers: &[],
@@ -146,7 +150,10 @@ impl Crowd {
         loaded.check_stage(spawn.skinning_stage)?;
         let sizes = loaded.sizes();
         expect_placement("world_from_model", &spawn.world_from_model)?;
-        let colors = Colors { tint: spawn.tint };
+        let colors = Colors {
+            tint: spawn.tint,
+            second_tint: spawn.second_tint,
+        };
         colors.check()?;
         let instances = &self.scene.instances;
         instances.check_new(&sizes, spawn.skinning_stage)?;

@@ -101,11 +101,15 @@ const _: () = assert!(size_of::<InstanceState>() == 128);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Colors {
     pub(crate) tint: [f32; 4],
+    pub(crate) second_tint: [f32; 3],
 }
 
 impl Default for Colors {
     fn default() -> Self {
-        Self { tint: [1.0; 4] }
+        Self {
+            tint: [1.0; 4],
+            second_tint: [1.0; 3],
+        }
     }
 }
 
@@ -113,13 +117,18 @@ impl Colors {
     /// # Errors
     /// [`Error::Argument`](crate::error::Error::Argument) for a colour beyond half precision.
     pub(crate) fn check(&self) -> Result<()> {
-        let mut each = self.tint.into_iter();
-        each.try_for_each(|value| expect_in("tint", value, 0.0, half::MAX))
+        for value in self.tint {
+            expect_in("tint", value, 0.0, half::MAX)?;
+        }
+        for value in self.second_tint {
+            expect_in("second_tint", value, 0.0, half::MAX)?;
+        }
+        Ok(())
     }
 
     /// [`GpuInstance::colors`].
     pub(crate) fn packed(&self) -> [u32; 4] {
-        GpuInstance::pack_colors(self.tint, [1.0; 3], 0)
+        GpuInstance::pack_colors(self.tint, self.second_tint, 0)
     }
 }
 

@@ -9,12 +9,13 @@ use core::slice::from_mut;
 use std::collections::BTreeSet;
 
 /// The textures' names in error messages, in the order of [`Material::textures`].
-const TEXTURES: [&str; 5] = [
+const TEXTURES: [&str; Material::TEXTURES] = [
     "baseColorTexture",
     "metallicRoughnessTexture",
     "normalTexture",
     "occlusionTexture",
     "emissiveTexture",
+    "tintMask",
 ];
 
 /// Checks all images and materials, and clamps factors to their ranges.
@@ -116,6 +117,14 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
     let strength = from_mut(&mut material.occlusion_strength);
     hold("occlusionTexture.strength", strength, 0.0, 1.0)?;
     hold("emissiveFactor", &mut material.emissive, 0.0, any)?;
+    hold("tintWeights", &mut material.tint_weights, 0.0, 1.0)?;
+    let reference = &mut material.tint_reference;
+    hold(
+        "tintReference",
+        reference,
+        Material::MIN_TINT_REFERENCE,
+        1.0,
+    )?;
     if let AlphaMode::Mask { cutoff } = &mut material.alpha {
         hold("alphaCutoff", from_mut(cutoff), 0.0, any)?;
     }

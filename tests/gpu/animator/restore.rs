@@ -133,6 +133,7 @@ fn dress(setup: &mut Setup, crowd: &mut Crowd) -> Vec<InstanceId> {
     crowd.live_mut(ids[3]).attach_to(attachment).unwrap();
     let mut instance = crowd.live_mut(ids[0]);
     instance.set_tint([0.5, 1.0, 0.7, 1.0]).unwrap();
+    instance.set_second_tint([0.25, 0.5, 1.0]).unwrap();
     instance.set_user_data(7);
     crowd
         .live_mut(ids[1])
@@ -170,6 +171,7 @@ fn a_new_crowd_draws_the_same_pictures() {
             );
             assert_eq!(new.live(ids[3]).attachment().unwrap().parent, ids[0]);
             assert_eq!(new.live(ids[0]).user_data(), 7);
+            assert_eq!(new.live(ids[0]).second_tint(), [0.25, 0.5, 1.0]);
             let spawned = [&mut *crowd, &mut new].map(|it| it.spawn(kind, &Spawn::default()));
             assert_eq!(spawned[0], spawned[1]);
 
@@ -192,6 +194,7 @@ fn an_instance_goes_on_in_another_crowd() {
             let mut instance = crowd.live_mut(id);
             instance.set_transform(&to).unwrap();
             instance.set_tint([0.1, 0.2, 0.3, 0.4]).unwrap();
+            instance.set_second_tint([0.5, 0.6, 0.7]).unwrap();
             instance.play(Play::new("sway").offset_s(0.25)).unwrap();
             let saved: InstanceSnapshot = instance.snapshot();
 
@@ -210,6 +213,7 @@ fn an_instance_goes_on_in_another_crowd() {
             let twin = new.live(twin);
             assert_eq!(twin.transform(), to);
             assert_eq!(twin.tint(), [0.1, 0.2, 0.3, 0.4]);
+            assert_eq!(twin.second_tint(), [0.5, 0.6, 0.7]);
             assert_eq!(twin.playing().last().unwrap().time_s, 0.25);
             let stranger = new.spawn(other, &Spawn::default()).unwrap();
             let error = new.live_mut(stranger).restore(&saved).unwrap_err();

@@ -9,6 +9,7 @@ mod passes;
 mod pushed;
 mod samplers;
 mod sunlight;
+mod tints;
 
 use crate::reference::picture::different;
 use crate::reference::precision::Grid;

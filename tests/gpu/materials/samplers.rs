@@ -98,7 +98,7 @@ fn textures_that_do_not_fit_one_set_are_drawn_from_several() {
         let id = few.add(setup, &made);
         let sets = few.crowd.mesh(id).unwrap().sets();
         // 16 textures and the white one; half of 16 samplers are for other sets.
-        assert_eq!(sets, [5; 4]);
+        assert_eq!(sets, [6; 4]);
         let drawn = few.alone(setup, &made, &HERE, &camera());
         assert_eq!(different(&all, &drawn, 0), 0);
         let background = BACKGROUND.color.map(|value| (value * 255.0).round() as u8);

@@ -10,8 +10,14 @@ struct ThrongIn {
     @location(1) normal: vec3f,                   // zero if the primitive has none
     @location(2) tangent: vec4f,                  // w: sign of the bitangent; zero if it has none
     @location(3) uv: vec4f,                       // both sets of texture coordinates
-    @location(4) color: vec4f,                    // material x vertex colour x tint
+    @location(4) color: vec4f,                    // material x vertex colour x tints
     @location(5) @interpolate(flat) user: u32,    // the user word of the instance
+    // With a tint mask, `color` has no tints but their alpha, and these are those of the instance,
+    // which throng_surface applies. Otherwise they are 1.
+    @location(6) tint: vec3f,
+    @location(7) second_tint: vec3f,
+    // For throng_surface, in draws of several materials.
+    @location(8) @interpolate(flat) material: u32,
 }
 
 // A point of a surface.

@@ -7,9 +7,10 @@ const THRONG_UNLIT: u32 = 4u;
 const THRONG_TURNS_UVS: u32 = 8u;
 const THRONG_SECOND_UVS: u32 = 16u;
 const THRONG_TEXTURE_SHIFT: u32 = 8u;
-const THRONG_SURFACE_NORMALS: u32 = 8192u;
-const THRONG_SURFACE_TANGENTS: u32 = 16384u;
-const THRONG_TWO_SIDED: u32 = 32768u;
+const THRONG_SURFACE_NORMALS: u32 = 16384u;
+const THRONG_SURFACE_TANGENTS: u32 = 32768u;
+const THRONG_TWO_SIDED: u32 = 65536u;
+const THRONG_MANY: u32 = 131072u;
 const THRONG_UV_SECOND: u32 = 1u;
 const THRONG_UV_TRANSFORMED: u32 = 2u;
 
@@ -24,12 +25,14 @@ struct ThrongMaterial {
     normal_scale: f32,
     occlusion_strength: f32,
     variant: u32,
-    reserved: array<u32, 3>,
-    textures: array<ThrongTexture, 5>,
+    second_tint_weight: f32,
+    reserved: array<u32, 2>,
+    tint: vec4f,
+    textures: array<ThrongTexture, 6>,
 }
 
 // Of its words, number 9 is the material.
-struct ThrongPrimitive { words: array<u32, 20>, base_color: vec4f }
+struct ThrongPrimitive { words: array<u32, 20>, base_color: vec4f, tint: vec4f }
 
 struct ThrongEye {
     clip_from_world: mat4x4f,
@@ -70,23 +73,35 @@ struct ThrongDraw { primitive: u32, flip: u32, level: u32 }
 @group(0) @binding(0) var<uniform> throng_view: ThrongView;
 @group(0) @binding(1) var<storage> throng_materials: array<ThrongMaterial>;
 @group(0) @binding(2) var<storage> throng_primitives: array<ThrongPrimitive>;
-@group(0) @binding(5) var throng_textures: binding_array<texture_2d<f32>, 5>;
-@group(0) @binding(6) var throng_samplers: binding_array<sampler, 5>;
+@group(0) @binding(5) var throng_textures: binding_array<texture_2d<f32>, 6>;
+@group(0) @binding(6) var throng_samplers: binding_array<sampler, 6>;
 var<immediate> throng_draw: ThrongDraw;
 
 // Specialization constant 1000. translate.rs finds it by its value.
 var<private> throng_surface_constant: u32 = 0x7468726Fu;
 
+// The material in draws of several, from the input.
+var<private> throng_material_of_instance: u32;
+
 fn throng_material_index() -> u32 {
+    if (throng_surface_constant & THRONG_MANY) != 0u {
+        return throng_material_of_instance;
+    }
     return throng_primitives[throng_draw.primitive].words[9];
 }
 
 fn throng_has(flag: u32) -> bool {
-    return (throng_surface_constant & flag) != 0u;
+    if (throng_surface_constant & flag) == 0u {
+        return false;
+    }
+    if (throng_surface_constant & THRONG_MANY) == 0u || flag >= THRONG_SURFACE_NORMALS {
+        return true;
+    }
+    return (throng_materials[throng_material_index()].variant & flag) != 0u;
 }
 
 fn throng_masked() -> bool {
-    return throng_has(THRONG_ALPHA_MASK);
+    return (throng_surface_constant & THRONG_ALPHA_MASK) != 0u;
 }
 
 fn throng_level() -> u32 {
@@ -185,7 +200,11 @@ fn throng_derived_frame(slopes: ThrongSlopes, normal: vec3f) -> mat3x3f {
 
 @diagnostic(off, derivative_uniformity)
 fn throng_bent_normal(in: ThrongIn, slopes: ThrongSlopes, normal: vec3f) -> vec3f {
-    var detail = throng_sample_2(in.uv, slopes).xyz * 2.0 - 1.0;
+    let texel = throng_sample_2(in.uv, slopes).xyz;
+    var detail = texel * 2.0 - 1.0;
+    if texel.z == 0.0 {
+        detail.z = sqrt(max(1.0 - dot(detail.xy, detail.xy), 0.0));
+    }
     let scale = throng_materials[throng_material_index()].normal_scale;
     detail = vec3f(detail.xy * scale, detail.z);
     var frame: mat3x3f;
@@ -203,6 +222,7 @@ fn throng_bent_normal(in: ThrongIn, slopes: ThrongSlopes, normal: vec3f) -> vec3
 
 @diagnostic(off, derivative_uniformity)
 fn throng_surface(in: ThrongIn) -> ThrongSurface {
+    throng_material_of_instance = in.material;
     var slopes: ThrongSlopes;
     slopes.position = array(dpdx(in.position), dpdy(in.position));
     slopes.uv = array(dpdx(in.uv), dpdy(in.uv));
@@ -227,6 +247,11 @@ fn throng_surface(in: ThrongIn) -> ThrongSurface {
     surface.base_color = in.color;
     if throng_has_texture(0u) {
         surface.base_color *= throng_sample_0(in.uv, slopes);
+    }
+    if throng_has_texture(5u) {
+        let mask = throng_sample_5(in.uv, slopes);
+        let tint = mix(vec3f(1.0), in.tint, mask.r) * mix(vec3f(1.0), in.second_tint, mask.g);
+        surface.base_color *= vec4f(tint, 1.0);
     }
     surface.metallic = throng_materials[index].metallic;
     surface.roughness = throng_materials[index].roughness;

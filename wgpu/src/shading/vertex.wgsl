@@ -7,6 +7,9 @@ struct Out {
     @location(3) uv: vec4f,
     @location(4) color: vec4f,
     @location(5) @interpolate(flat) user: u32,
+    @location(6) tint: vec3f,
+    @location(7) second_tint: vec3f,
+    @location(8) @interpolate(flat) material: u32,
 }
 
 @vertex

@@ -115,7 +115,11 @@ impl<'a> Painter<'a> {
             false => (1.0, painted),
         };
         let base = Vec4::from(material.base_color) * linear(sample(&material.base_color_texture));
-        let color = base * painted;
+        // The far material has neither a mask nor a reference. The second colour is left out.
+        let tint = tint * material.tint_weights[0] * sample(&material.tint_mask).x;
+        let untinted = Vec3::from(material.tint_reference).recip() - 1.0;
+        let reference = (1.0 + tint * untinted).extend(1.0);
+        let color = base * painted * reference;
         let is_shown = match material.alpha {
             AlphaMode::Opaque => true,
             AlphaMode::Mask { cutoff } => color.w >= cutoff,
