@@ -150,6 +150,12 @@ impl Parameters {
 #[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct HiddenParts(pub Vec<Cow<'static, str>>);
 
+/// The material variant of a character, by name: one of
+/// [`Character::variants`](throng::character::Character::variants).
+#[derive(Component, Reflect, Debug, Clone, PartialEq, Eq, Default)]
+#[reflect(Component, Debug, Clone, PartialEq, Default)]
+pub struct MaterialVariant(pub Cow<'static, str>);
+
 /// The colour that multiplies the base colour of a character.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
 #[reflect(Component, Debug, Clone, PartialEq)]

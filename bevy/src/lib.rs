@@ -55,8 +55,8 @@ mod systems;
 
 pub use asset::{CharacterAsset, CharacterLoadError, CharacterSettings};
 pub use components::{
-    AttachedTo, Character3d, Follows, HiddenParts, Instance, Parameters, Plays, RootMotion,
-    SecondTint, TimeScale, Tint, UserData,
+    AttachedTo, Character3d, Follows, HiddenParts, Instance, MaterialVariant, Parameters, Plays,
+    RootMotion, SecondTint, TimeScale, Tint, UserData,
 };
 #[cfg(feature = "gizmos")]
 pub use gizmos::{CharacterGizmos, ShowBounds, ShowSkeleton};
@@ -120,6 +120,7 @@ impl Plugin for ThrongPlugin {
             .register_type::<Plays>()
             .register_type::<Parameters>()
             .register_type::<HiddenParts>()
+            .register_type::<MaterialVariant>()
             .register_type::<Tint>()
             .register_type::<SecondTint>()
             .register_type::<UserData>()

@@ -2,8 +2,8 @@
 
 use crate::asset::CharacterAsset;
 use crate::components::{
-    AttachedTo, Character3d, HiddenParts, Instance, Parameters, Plays, RootMotion, SecondTint,
-    TimeScale, Tint, UserData,
+    AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, RootMotion,
+    SecondTint, TimeScale, Tint, UserData,
 };
 use crate::said::once;
 use crate::state::{Change, State, Throng};
@@ -87,6 +87,7 @@ pub(crate) struct Wishes {
     casts_not: Has<NotShadowCaster>,
     plays: Option<&'static Plays>,
     hidden: Option<&'static HiddenParts>,
+    variant: Option<&'static MaterialVariant>,
     tint: Option<&'static Tint>,
     second_tint: Option<&'static SecondTint>,
     user: Option<&'static UserData>,
@@ -163,6 +164,7 @@ type Other = Or<(
     Changed<Plays>,
     Changed<Parameters>,
     Changed<HiddenParts>,
+    Changed<MaterialVariant>,
     Changed<Tint>,
     Changed<SecondTint>,
     Changed<TimeScale>,
@@ -204,6 +206,10 @@ fn spawn_one(
         found.inspect_err(|why| once(why.to_string())).is_ok()
     });
     let hidden: Vec<_> = known.map(|part| (&**part).into()).collect();
+    let variant = wishes.variant.and_then(|variant| {
+        let found = loaded.character.variant(&variant.0);
+        found.inspect_err(|why| once(why.to_string())).ok()
+    });
     let mut parameters = parameters;
     let values = parameters.as_mut().map(|it| {
         let it = it.bypass_change_detection();
@@ -230,6 +236,7 @@ fn spawn_one(
         visible: wishes.visibility.get() && !wishes.machine,
         view_mask: wishes.mask(),
         hidden_parts: &hidden,
+        variant: variant.map(Into::into),
         attachment,
         time_scale: wishes.scale.map_or(1.0, |scale| scale.0),
         ..Spawn::default()
@@ -321,7 +328,10 @@ pub(crate) fn show(
         Query<(NameOrEntity, &Instance, &SecondTint), Changed<SecondTint>>,
     ),
     words: Query<(NameOrEntity, &Instance, &UserData), Changed<UserData>>,
-    hidden: Query<(NameOrEntity, &Instance, &HiddenParts), Changed<HiddenParts>>,
+    (hidden, variants): (
+        Query<(NameOrEntity, &Instance, &HiddenParts), Changed<HiddenParts>>,
+        Query<(NameOrEntity, &Instance, &MaterialVariant), Changed<MaterialVariant>>,
+    ),
     (mut removed, all, names): (Removed, Query<Wishes>, Query<NameOrEntity>),
     mut places: Local<Vec<(InstanceId, Affine3A)>>,
     throng: Res<Throng>,
@@ -383,6 +393,17 @@ pub(crate) fn show(
             said(&names.get(entity).ok(), hide(crowd, *id, &[]));
         }
     }
+    for entity in removed.variants.read() {
+        if let Some(id) = instances.get(&entity) {
+            with(crowd, &names.get(entity).ok(), *id, |it| {
+                it.set_variant(None)
+            });
+        }
+    }
+    for (name, id, variant) in &variants {
+        let variant = Some((&*variant.0).into());
+        with(crowd, &Some(name), id.0, |it| it.set_variant(variant));
+    }
     for (name, id, tint) in &tinted {
         with(crowd, &Some(name), id.0, |it| it.set_tint(tint.linear()));
     }
@@ -429,6 +450,7 @@ pub(crate) struct Removed<'w, 's> {
     tints: RemovedComponents<'w, 's, Tint>,
     second_tints: RemovedComponents<'w, 's, SecondTint>,
     hidden: RemovedComponents<'w, 's, HiddenParts>,
+    variants: RemovedComponents<'w, 's, MaterialVariant>,
 }
 
 /// Components that entities lost, and that moved them.

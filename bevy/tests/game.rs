@@ -436,25 +436,73 @@ fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
     messages::expect_none();
 }
 
-/// A state machine enters its first states in a step. Nobody is seen in the rest pose before.
-#[test]
-fn people_with_state_machines_appear_with_a_step() {
-    let mut app = support::app();
+/// A handle of a character made by code.
+fn asset(
+    app: &mut App,
+    character: throng::character::Character,
+) -> Handle<bevy_throng::CharacterAsset> {
+    let assets = app
+        .world_mut()
+        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
+    assets
+        .into_inner()
+        .add(bevy_throng::CharacterAsset::new(character))
+}
+
+/// The built-in character with a state machine that walks.
+fn walking() -> throng::character::Character {
     let plain = throng::builtin::mannequin().unwrap().character;
     let text = r#"
-        [state_machine]
-        parameter = []
-
         [[state_machine.layer]]
         name = "body"
         entry = "walk"
         state = [{ name = "walk", motion.clip = "Walk" }]
     "#;
-    let character = plain.with_animation_toml("test.toml", text).unwrap();
-    let mut assets = app
-        .world_mut()
-        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
-    let handle = assets.add(bevy_throng::CharacterAsset::new(character));
+    plain.with_animation_toml("test.toml", text).unwrap()
+}
+
+/// A material variant is chosen by name, and one that the character lacks is said.
+#[test]
+fn people_wear_material_variants() {
+    let mut app = support::app();
+    let mut raw = throng::import::RawCharacter::mannequin();
+    let red = throng::mesh::Material::flat([0.9, 0.1, 0.1, 1.0]);
+    raw.variants = vec!["red".into()];
+    raw.primitives[0].variants = vec![(0, raw.materials.len())];
+    raw.materials.push(red);
+    let made = raw.build(&throng::import::ImportOptions::default());
+    let handle = asset(&mut app, made.unwrap().character);
+    let parts = (
+        bevy_throng::Character3d(handle),
+        bevy_throng::MaterialVariant("red".into()),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 3);
+    let variant = |app: &App| {
+        let lock = app.world().resource::<Throng>().lock().unwrap();
+        lock.instance(id(app, person)).unwrap().variant()
+    };
+    assert_eq!(variant(&app), Some(throng::Id::new(0)));
+    app.world_mut()
+        .entity_mut(person)
+        .remove::<bevy_throng::MaterialVariant>();
+    run(&mut app, 2);
+    assert_eq!(variant(&app), None);
+    messages::wait_for("violet");
+    app.world_mut()
+        .entity_mut(person)
+        .insert(bevy_throng::MaterialVariant("violet".into()));
+    run(&mut app, 2);
+    assert_eq!(variant(&app), None);
+    assert!(!messages::awaited("violet").is_empty());
+    messages::expect_none();
+}
+
+/// A state machine enters its first states in a step. Nobody is seen in the rest pose before.
+#[test]
+fn people_with_state_machines_appear_with_a_step() {
+    let mut app = support::app();
+    let handle = asset(&mut app, walking());
     run(&mut app, 3);
     let parts = (bevy_throng::Character3d(handle), Parameters::new());
     let person = app.world_mut().spawn(parts).id();
@@ -478,18 +526,7 @@ fn people_with_state_machines_appear_with_a_step() {
 #[test]
 fn plays_on_the_layer_of_a_machine_keep_nobody_away() {
     let mut app = support::app();
-    let plain = throng::builtin::mannequin().unwrap().character;
-    let text = r#"
-        [[state_machine.layer]]
-        name = "body"
-        entry = "walk"
-        state = [{ name = "walk", motion.clip = "Walk" }]
-    "#;
-    let character = plain.with_animation_toml("test.toml", text).unwrap();
-    let mut assets = app
-        .world_mut()
-        .resource_mut::<Assets<bevy_throng::CharacterAsset>>();
-    let handle = assets.add(bevy_throng::CharacterAsset::new(character));
+    let handle = asset(&mut app, walking());
     messages::wait_for("does not play its `Plays`");
     let character = bevy_throng::Character3d(handle);
     let parts = (
@@ -560,6 +597,7 @@ fn components_are_reflected() {
         "Plays",
         "Parameters",
         "HiddenParts",
+        "MaterialVariant",
         "Tint",
         "SecondTint",
         "UserData",

@@ -21,11 +21,12 @@ const ROOM: Capacity = Capacity {
 };
 
 /// The variants, and the materials of the front and the back in each.
-const VARIANTS: [(&str, Option<usize>, Option<usize>); 5] = [
+const VARIANTS: [(&str, Option<usize>, Option<usize>); 6] = [
     ("red", Some(2), None),
     ("checks", Some(1), Some(3)),
     ("holes", Some(4), Some(4)),
     ("sides", None, Some(5)),
+    ("team", Some(6), Some(7)),
     ("plain", None, None),
 ];
 
@@ -56,6 +57,17 @@ fn materials(blended: bool) -> Vec<Material> {
             double_sided: true,
             emissive: [0.0, 0.2, 0.0],
             unlit: true,
+            ..Material::default()
+        },
+        Material {
+            base_color: [0.4, 0.4, 0.4, 1.0],
+            tint_weights: [0.7, 1.0],
+            tint_reference: [0.4, 0.5, 0.6],
+            ..Material::default()
+        },
+        Material {
+            tint_weights: [1.0, 0.8],
+            tint_mask: Some(TextureRef::new(2)),
             ..Material::default()
         },
     ];
@@ -125,11 +137,12 @@ fn rows(crowd: &mut Crowd, kinds: &[throng::CharacterId], chooses: bool) {
         let turn = Quat::from_rotation_y(0.5 * at as f32);
         let scale = Vec3::new(if at % 3 == 2 { -0.7 } else { 0.7 }, 0.7, 0.7);
         let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
-        let variant = (at % 6).checked_sub(1);
+        let variant = (at % 7).checked_sub(1);
         let spawn = Spawn {
             world_from_model: Affine3A::from_scale_rotation_translation(scale, turn, place),
             play: "sway".into(),
             tint: [1.0, 0.8, 0.9, 1.0],
+            second_tint: [0.3, 0.9, 0.2],
             variant: variant.filter(|_| chooses).map(|it| VARIANTS[it].0.into()),
             hidden_parts: match at {
                 6 => &["front".into()],
@@ -143,7 +156,7 @@ fn rows(crowd: &mut Crowd, kinds: &[throng::CharacterId], chooses: bool) {
             ][at / 3],
             ..Spawn::default()
         };
-        crowd.spawn(kinds[at % 6], &spawn).unwrap();
+        crowd.spawn(kinds[at % 7], &spawn).unwrap();
     }
 }
 
@@ -165,8 +178,8 @@ fn instances_look_as_their_variants_do() {
                 let mut crowd = setup.crowd_with(stages, 2, ROOM);
                 let target = target(&mut setup.context);
                 let kinds: Vec<_> = match chooses {
-                    true => vec![setup.add_with(&mut crowd, &varied(blended), &desc); 6],
-                    false => (0..6_usize)
+                    true => vec![setup.add_with(&mut crowd, &varied(blended), &desc); 7],
+                    false => (0..7_usize)
                         .map(|it| only(blended, it.checked_sub(1)))
                         .map(|it| setup.add_with(&mut crowd, &it, &desc))
                         .collect(),
@@ -231,7 +244,7 @@ fn variants_are_saved_and_found_by_name() {
     crowd
         .live_mut(id)
         .set_variant(Some(throng::Id::new(9).into()))
-        .fails("material variant 9 does not exist: there are 5");
+        .fails("material variant 9 does not exist: there are 6");
     assert_eq!(variant(&crowd), Some(holes));
     // Another order of variants, and one that is gone.
     let mut raw = bare(false);
