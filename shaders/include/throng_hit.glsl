@@ -90,8 +90,8 @@ struct ThrongHit {
     vec2 uv;
     vec2 uv1;
     vec4 color;     // linear: material x vertex colour x tints, without textures
-    vec3 tints[2];  // 1 without a tint mask. Otherwise `color` has no tints, and the engine multiplies
-                    // it by throng_masked_tint(tints, texel of THRONG_TINT_MASK)
+    vec3 tints[2];  // 1 without a tint mask. Otherwise `color` has no tints, and the engine
+                    // multiplies it by throng_masked_tint(tints, texel of THRONG_TINT_MASK)
     uint user;      // the engine's own word of the instance
     uint material;  // of the character
     uint primitive;

@@ -152,7 +152,7 @@ impl Read for MaterialExtensions {
     }
 }
 
-/// How instances tint a material, from its extras. glTF has nothing for this.
+/// The tints of a material, from its extras. glTF has nothing for this.
 #[derive(Debug, Default)]
 pub(super) struct Tints {
     pub(super) weights: Option<[f32; 2]>,

@@ -23,7 +23,8 @@ save_structs! {
     MeshLevel { indices, vertices, rigid, error_m, cover }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
-        influences_per_vertex, joints, weights, targets, first_weight, indices, levels; variants: Vec::new()
+        influences_per_vertex, joints, weights, targets, first_weight, indices, levels;
+        variants: Vec::new()
     }
     TextureRef { image, wrap_u, wrap_v, magnify, minify, mip, uv_set, transform }
     Material {
