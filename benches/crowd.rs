@@ -9,6 +9,7 @@
 //! - occlusion: whom walls and people hide from a camera, and casters whose shadows it does not
 //!   see.
 //! - rays: the structures, records and refits of crowds that rays meet.
+//! - looks: one character whose instances look alike, or have 64 looks.
 //! - model=FILE: the CPU's time for 1,000 instances of another model, with one view and no shadows.
 //!
 //! The files:
@@ -21,7 +22,8 @@
 //! - `crowd/places.rs`: streets and squares with people and houses, and the limits of the gate;
 //! - `crowd/occlusion.rs`: frames in them;
 //! - `crowd/occlusion_report.rs`: their table, gate and plot;
-//! - `crowd/rays.rs`: frames with rays, and their table.
+//! - `crowd/rays.rs`: frames with rays, and their table;
+//! - `crowd/looks.rs`: frames with looks, and their table.
 
 #[path = "crowd/culling.rs"]
 mod culling;
@@ -33,6 +35,8 @@ mod depth_image;
 mod frame;
 #[path = "crowd/load.rs"]
 mod load;
+#[path = "crowd/looks.rs"]
+mod looks;
 #[path = "common/machine.rs"]
 mod machine;
 #[path = "crowd/occlusion.rs"]
@@ -93,6 +97,7 @@ struct Options {
     culling: bool,
     occlusion: bool,
     rays: bool,
+    looks: bool,
     /// The file to write the plot to.
     plot: Option<String>,
     /// The file of a model, which only its own table is for.
@@ -108,9 +113,9 @@ impl Options {
         let value = |key: &str| arguments.iter().find_map(|one| one.strip_prefix(key));
         let only = value("only=").map(|list| list.split(',').map(str::parse).collect());
         let model = value("model=").map(str::to_owned);
-        let parts = ["poses", "culling", "occlusion", "rays"].map(asked);
+        let parts = ["poses", "culling", "occlusion", "rays", "looks"].map(asked);
         let all = model.is_none() && parts.iter().all(|part| *part == parts[0]);
-        let [poses, culling, occlusion, rays] = parts.map(|part| part || all);
+        let [poses, culling, occlusion, rays, looks] = parts.map(|part| part || all);
         Ok(Self {
             // `cargo bench` passes --bench. Without it, this runs as a test.
             test: asked("--test") || !std::env::args().any(|argument| argument == "--bench"),
@@ -120,6 +125,7 @@ impl Options {
             culling,
             occlusion,
             rays,
+            looks,
             plot: value("plot=").map(str::to_owned),
             model,
             is_software,
@@ -571,6 +577,9 @@ fn run() -> Outcome {
     }
     if options.rays {
         rays::print(&options)?;
+    }
+    if options.looks {
+        looks::print(&mut context, &options)?;
     }
     if let Some(file) = &options.model {
         print_model(&mut context, &options, file)?;

@@ -33,7 +33,8 @@ pub(crate) struct Args {
     pub(crate) characters: u32,
 
     /// Dresses everyone differently: of the parts that one joint of a file carries, such as
-    /// weapons, a person shows one or none. The built-in character gets seven other bodies, and
+    /// weapons, a person shows one or none, in one of the file's material variants. The built-in
+    /// character gets seven other bodies, and
     /// hats, hair, skirts and backpacks, as parts of another character, and full detail.
     #[arg(long)]
     pub(crate) looks: bool,

@@ -3,7 +3,7 @@
 use throng::builtin;
 use throng::character::Character;
 use throng::import::{ImportOptions, RawCharacter};
-use throng::mesh::PartId;
+use throng::mesh::{PartId, VariantId};
 use throng::outfit::OutfitOptions;
 
 use super::Result;
@@ -20,7 +20,11 @@ struct Choice {
 
 /// The choices of a model.
 #[derive(Debug, Default)]
-pub(crate) struct Looks(Vec<Choice>);
+pub(crate) struct Looks {
+    choices: Vec<Choice>,
+    /// The number of material variants.
+    variants: usize,
+}
 
 impl Looks {
     /// The built-in character with the bodies and clothes of others: one character, whose parts are
@@ -46,11 +50,12 @@ impl Looks {
             let parts = parts.collect::<Result<_, _>>()?;
             choices.push(Choice { parts, none });
         }
-        Ok((character, Self(choices)))
+        let variants = character.variants().len();
+        Ok((character, Self { choices, variants }))
     }
 
     /// The choices of a file: of the parts that one joint carries, such as the weapons in a hand,
-    /// at most one is shown.
+    /// at most one is shown; and its material variants.
     pub(crate) fn of(character: &Character) -> Self {
         let joints = character.skeleton().joints();
         let skinned: Vec<_> = character.skins().flat_map(|(_, joints)| joints).collect();
@@ -73,7 +78,16 @@ impl Looks {
             }
         }
         let choice = |(_, parts)| Choice { parts, none: 0.3 };
-        Self(carried.into_iter().map(choice).collect())
+        Self {
+            choices: carried.into_iter().map(choice).collect(),
+            variants: character.variants().len(),
+        }
+    }
+
+    /// The material variant of the person with this seed.
+    pub(crate) fn variant(&self, seed: u64) -> Option<VariantId> {
+        let chosen = Rng::new(seed ^ 0x5EED).below(self.variants + 1);
+        chosen.checked_sub(1).map(|at| VariantId::new(at as u16))
     }
 
     /// The second colour of the person with this seed: that of one of two teams.
@@ -88,7 +102,7 @@ impl Looks {
     pub(crate) fn hidden(&self, seed: u64) -> Vec<PartId> {
         let mut rng = Rng::new(!seed);
         let mut hidden = Vec::new();
-        for choice in &self.0 {
+        for choice in &self.choices {
             let is_none = rng.unit() < choice.none;
             let shown = Some(rng.below(choice.parts.len())).filter(|_| !is_none);
             let parts = choice.parts.iter().enumerate();

@@ -188,6 +188,15 @@ pub(crate) fn wardrobe(raw: &mut RawCharacter) -> Result<Clothes> {
     };
     raw.materials.push(team);
     let team = raw.materials.len() - 1;
+    let black = Material {
+        name: "black".into(),
+        base_color: [0.03, 0.03, 0.035, 1.0],
+        tint_weights: [0.0; 2],
+        ..raw.materials[0].clone()
+    };
+    raw.materials.push(black);
+    // Some wear the colours of no team, and some wear black.
+    raw.variants = vec!["plain".into(), "black".into()];
     let plain = raw.clone();
     raw.primitives.clear();
     for kind in &KINDS {
@@ -207,15 +216,18 @@ pub(crate) fn wardrobe(raw: &mut RawCharacter) -> Result<Clothes> {
             let name = format!("{what} {}", names.len());
             let mut alone = plain.clone();
             alone.primitives.truncate(1);
+            let is_of_team = matches!(what, "hat" | "backpack");
             alone.primitives.iter_mut().for_each(|body| {
+                let plain = body.material.unwrap_or_default();
                 *body = RawPrimitive {
                     name: (*name).into(),
                     part: (*name).into(),
                     node: body.node,
                     skin: body.skin,
-                    material: match what {
-                        "hat" | "backpack" => Some(team),
-                        _ => body.material,
+                    material: Some(if is_of_team { team } else { plain }),
+                    variants: match is_of_team {
+                        true => vec![(0, plain), (1, team + 1)],
+                        false => Vec::new(),
                     },
                     influences_per_vertex: body.influences_per_vertex,
                     ..RawPrimitive::default()

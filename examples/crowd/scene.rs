@@ -299,11 +299,13 @@ impl Scene {
         let driven = model.roles.has_machine();
         let act = &model.acts[person.act];
         let clip = act.clip.filter(|_| !driven);
-        let hidden = self.models[person.model].looks.hidden(person.seed);
+        let looks = &model.looks;
+        let hidden = looks.hidden(person.seed);
         let hidden: Vec<NameOrId<'_, PartId>> = hidden.into_iter().map(Into::into).collect();
         let spawn = Spawn {
             world_from_model: self.world_from_model(index, act.floor),
             hidden_parts: &hidden,
+            variant: looks.variant(person.seed).map(Into::into),
             tint: person.tint,
             second_tint: Looks::second_tint(person.seed),
             user_data: index as u32,

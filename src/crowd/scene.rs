@@ -96,13 +96,13 @@ impl Scene {
         } = self.instances[index];
         self.attachments.unlink(index);
         self.instances.remove(index);
-        let varied = self.visibility.despawned(index);
+        let look = self.visibility.despawned(index);
         if let Some(poses) = &mut self.poses.gpu {
             poses.leave((character, index), CpuReason::Chosen);
         }
         let loaded = &mut self.characters[character];
         loaded.flipped -= usize::from(flipped);
-        loaded.varying -= usize::from(varied);
+        loaded.count_look(&look, false);
         if let Some(moved) = loaded.remove_member(member) {
             self.instances[moved].member = member;
         }
@@ -399,17 +399,17 @@ impl Scene {
     /// Changes the look of a living instance.
     pub(crate) fn change_look(&mut self, id: InstanceId, change: impl FnOnce(&mut Look)) {
         let [before, after] = self.visibility.change_look(id.index, change);
-        let variant = self.visibility.look(id.index).variant;
         let instance = &self.instances[id.index];
         let (character, colors) = (instance.character, instance.record.colors);
-        let packed = GpuInstance::with_variant(colors, variant);
+        let packed = GpuInstance::with_variant(colors, after.variant);
         if packed != colors {
             self.instances
                 .change(id.index, |instance| instance.record.colors = packed);
         }
         if before != after {
             let character = &mut self.characters[character];
-            character.varying = character.varying + usize::from(after) - usize::from(before);
+            character.count_look(&after, true);
+            character.count_look(&before, false);
             self.reserve_visibility();
         }
     }

@@ -426,8 +426,8 @@ const FAULTS: [(&str, &str); 8] = [
         "format",
     ),
     (
-        "@fragment fn f(@location(6) a: f32) -> @location(0) vec4f { return vec4f(a); }",
-        "6",
+        "@fragment fn f(@location(9) a: f32) -> @location(0) vec4f { return vec4f(a); }",
+        "9",
     ),
     (
         "@group(1) @binding(2) var<uniform> a: vec4f;

@@ -55,7 +55,7 @@ impl Characters {
     pub(crate) fn replace(&mut self, id: u32, mut new: LoadedCharacter) -> LoadedCharacter {
         let old = &mut self.list[id];
         new.members = core::mem::take(&mut old.members);
-        (new.flipped, new.varying) = (old.flipped, old.varying);
+        (new.flipped, new.varying, new.wearing) = (old.flipped, old.varying, old.wearing);
         new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
         core::mem::replace(old, new)
     }

@@ -88,6 +88,8 @@ pub(crate) struct DrawnKinds {
     flipped: bool,
     /// The looks of some vary.
     varying: bool,
+    /// Some have a material variant.
+    wearing: bool,
 }
 
 /// A character and everything that belongs to it.
@@ -126,6 +128,8 @@ pub(crate) struct LoadedCharacter {
     pub(crate) flipped: usize,
     /// The number of instances that hide parts or have a material variant.
     pub(crate) varying: usize,
+    /// The number of those with a material variant.
+    pub(crate) wearing: usize,
     /// The kinds of instances that the frame prepared last has.
     pub(crate) prepared: DrawnKinds,
     /// Drawing data of each primitive.
@@ -209,6 +213,7 @@ impl LoadedCharacter {
             rays: None,
             flipped: 0,
             varying: 0,
+            wearing: 0,
             prepared: DrawnKinds::default(),
             primitives: drawn.collect(),
             cpu_skin,
@@ -328,6 +333,7 @@ impl LoadedCharacter {
             any: !self.members.is_empty(),
             flipped: self.flipped > 0,
             varying: self.varying > 0,
+            wearing: self.wearing > 0,
         };
     }
 
@@ -349,7 +355,10 @@ impl LoadedCharacter {
         kinds.flat_map(move |(flipped, varies)| {
             levels.clone().flat_map(move |(number, (start, level))| {
                 let draws = (start..).zip(level.draws(false));
-                let draws = draws.filter(move |(_, own)| self.has_kind(own, varies));
+                // Without a variant, materials are of the first class.
+                let draws = draws.filter(move |(_, own)| {
+                    self.has_kind(own, varies) && (has.wearing || own.class.unwrap_or(0) == 0)
+                });
                 draws.map(move |(at, own)| Indirect {
                     draw: own,
                     level: number,
@@ -359,6 +368,17 @@ impl LoadedCharacter {
                 })
             })
         })
+    }
+
+    /// Counts a look that an instance has from now on, or no more.
+    pub(crate) fn count_look(&mut self, look: &Look, comes: bool) {
+        for (all, counts) in [
+            (&mut self.varying, look.varies()),
+            (&mut self.wearing, look.variant > 0),
+        ] {
+            let one = usize::from(counts);
+            *all = if comes { *all + one } else { *all - one };
+        }
     }
 
     /// True if a draw is for instances whose looks vary, or for those whose looks do not.

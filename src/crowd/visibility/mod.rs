@@ -260,13 +260,13 @@ impl Visibility {
         self.marks.resize(all, dead);
     }
 
-    /// Clears the state of an instance that was despawned. Returns true if its look varied.
-    pub(crate) fn despawned(&mut self, index: u32) -> bool {
-        let [varied, _] = self.change_look(index, |look| *look = Look::default());
+    /// Clears the state of an instance that was despawned. Returns its look.
+    pub(crate) fn despawned(&mut self, index: u32) -> Look {
+        let [look, _] = self.change_look(index, |look| *look = Look::default());
         self.change(index, |marks| marks.mask = 0);
         self.deactivate(index, false);
         self.on_cpu.set(index as usize, false);
-        varied
+        look
     }
 
     /// The state of an instance.
@@ -287,8 +287,8 @@ impl Visibility {
         self.mask(at);
     }
 
-    /// Changes the look of an instance. Returns whether it varied before, and whether it does now.
-    pub(crate) fn change_look(&mut self, index: u32, change: impl FnOnce(&mut Look)) -> [bool; 2] {
+    /// Changes the look of an instance. Returns the one before, and the new one.
+    pub(crate) fn change_look(&mut self, index: u32, change: impl FnOnce(&mut Look)) -> [Look; 2] {
         let (at, before) = (index as usize, self.look(index));
         let mut look = before;
         change(&mut look);
@@ -299,9 +299,8 @@ impl Visibility {
             self.looks[at] = look;
             self.note(at);
         }
-        let [before, after] = [before, look].map(|look| look.varies());
-        self.varying = self.varying + usize::from(after) - usize::from(before);
-        [before, after]
+        self.varying = self.varying + usize::from(look.varies()) - usize::from(before.varies());
+        [before, look]
     }
 
     /// Undoes the frame prepared last, which is never submitted.
