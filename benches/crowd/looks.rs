@@ -13,7 +13,7 @@ use throng::{
 };
 use throng_standalone::{Begin, Context, Frames, Target, TargetDesc};
 
-const PEOPLE: [u32; 1] = [10_000];
+const PEOPLE: [u32; 2] = [1_000, 10_000];
 /// Bodies, garments of each body, and material variants: 64 looks of either kind.
 const BODIES: usize = 8;
 const GARMENTS: usize = 8;
@@ -98,16 +98,6 @@ fn camera(side: f32) -> View {
 fn populate(crowd: &mut Crowd, context: &mut Context, person: &Character, row: &Row) -> Outcome {
     let desc = CharacterDesc::default();
     let kind = crowd.add_character(&mut context.allocator(), person, &desc)?;
-    let mesh = crowd.mesh(kind)?;
-    eprintln!(
-        "DBG sets {} variant draws {:?} levels {}",
-        mesh.sets().len(),
-        mesh.variant_draws()
-            .iter()
-            .map(Vec::len)
-            .collect::<Vec<_>>(),
-        person.levels().len()
-    );
     let parts: Vec<PartId> = person.parts().map(|(part, _)| part).collect();
     let side = f64::from(row.people).sqrt() as f32;
     for number in 0..row.people {
