@@ -47,7 +47,8 @@ struct Row {
     device_ms: Spread,
 }
 
-/// The built-in character eight times over, with eight vests, and materials for 64 variants.
+/// The built-in character eight times over, with eight garments around it, and materials for 64
+/// variants. All bodies are alike, and all garments, so that only the looks cost.
 fn character() -> Outcome<Character> {
     let mut raw = RawCharacter::mannequin();
     let mut body = raw.primitives.swap_remove(0);
@@ -70,10 +71,10 @@ fn character() -> Outcome<Character> {
         };
         (part.name, part.part) = (name.as_str().into(), name.into());
         part.variants.clone_from(&variants);
-        let swell = 0.002 * number as f32;
-        let normals = part.normals.clone();
-        let each = part.positions.iter_mut().zip(normals);
-        each.for_each(|(at, normal)| *at += normal * swell);
+        if number >= BODIES {
+            let each = part.positions.iter_mut().zip(&part.normals);
+            each.for_each(|(at, normal)| *at += *normal * 0.004);
+        }
         raw.primitives.push(part);
     }
     let made = raw.build(&ImportOptions::default())?.character;
