@@ -34,8 +34,8 @@ pub(crate) struct Args {
 
     /// Dresses everyone differently: of the parts that one joint of a file carries, such as
     /// weapons, a person shows one or none, in one of the file's material variants. The built-in
-    /// character gets seven other bodies, and
-    /// hats, hair, skirts and backpacks, as parts of another character, and full detail.
+    /// character gets seven other bodies, and hats, hair, skirts and backpacks, as parts of another
+    /// character, and full detail.
     #[arg(long)]
     pub(crate) looks: bool,
 
