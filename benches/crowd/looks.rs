@@ -26,7 +26,7 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
     height: 360,
 };
 
-/// What people differ in.
+/// The differences between people.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Looks {
     /// All show the first body and garment.
@@ -213,7 +213,7 @@ fn print_rows(rows: &[Row]) {
     }
 }
 
-/// Runs all looks, whoever culls.
+/// Runs all looks, with either processor culling.
 pub(crate) fn print(context: &mut Context, options: &Options) -> Outcome {
     let person = character()?;
     let mut rows = Vec::new();

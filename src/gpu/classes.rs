@@ -1,4 +1,5 @@
-//! The materials of a primitive in the variants of its character, in classes that one draw can draw.
+//! The materials of a primitive in the variants of its character, in classes that one draw can
+//! draw.
 
 use super::Blending;
 #[cfg(doc)]
@@ -48,8 +49,8 @@ impl MaterialClasses {
         (0..).zip(self.0.iter().map(Vec::as_slice))
     }
 
-    /// For no variant and for each one of a character: the material of the primitive, and its class.
-    /// Empty if variants do not change it.
+    /// For no variant and for each one of a character: the material of the primitive, and its
+    /// class. Empty if variants do not change it.
     pub(crate) fn table(&self, character: &Character, primitive: &Primitive) -> Vec<[u32; 2]> {
         if self.0.is_empty() {
             return Vec::new();

@@ -259,7 +259,8 @@ impl SkinnedMesh {
         &self.chunks
     }
 
-    /// Device address of the materials of a primitive by variant, or 0 if variants do not change it.
+    /// Device address of the materials of a primitive by variant, or 0 if variants do not change
+    /// it.
     pub(crate) fn variants(&self, primitive: u32) -> vk::DeviceAddress {
         match self.variants.get(primitive as usize) {
             None | Some(&GpuInstance::NONE) => 0,
@@ -357,8 +358,8 @@ pub(crate) fn draws_without_indices(
     draws(character, format, &ranges.collect::<Vec<_>>(), None)
 }
 
-/// The draws of these ranges: for instances without a material variant, or with `shared`, which says
-/// whether a set has all textures, for those with one.
+/// The draws of these ranges: for instances without a material variant, or with `shared`, which
+/// says whether a set has all textures, for those with one.
 fn draws(
     character: &Character,
     format: PaletteFormat,

@@ -25,12 +25,12 @@ impl Character {
     /// and palette entries keep their order, and new ones follow. [`crate::outfit`] says how joints
     /// are matched and how parts of similar skeletons are fitted.
     ///
-    /// Materials, material variants, images and morph targets come along. Equal materials and images
-    /// are shared, and so are variants of the same name. Parts that do not fit are left out as a
-    /// whole, with the reason in the report. Ids of parts are those of one character, so find them
-    /// again in the new one. An instance begins with every part: pass the
-    /// [ids of the added ones](OutfitReport::added) to
-    /// [`Spawn::hidden_parts`](crate::Spawn::hidden_parts) to hide them.
+    /// Materials, material variants, images and morph targets come along. Equal materials and
+    /// images are shared, and so are variants of the same name. Parts that do not fit are left out
+    /// as a whole, with the reason in the report. Ids of parts are those of one character, so find
+    /// them again in the new one. An instance begins with every part: pass the [ids of the added
+    /// ones](OutfitReport::added) to [`Spawn::hidden_parts`](crate::Spawn::hidden_parts) to hide
+    /// them.
     ///
     /// - Expressions, spring bones, sockets and clips of the other character are left out.
     /// - Levels of detail are left out, because they show the characters as they were. Make new

@@ -161,7 +161,7 @@ fn rows(crowd: &mut Crowd, kinds: &[throng::CharacterId], chooses: bool) {
 }
 
 /// Instances that choose a variant look as characters with its materials do, in the colour and the
-/// depth of a picture, whoever culls, with one set of textures and with many.
+/// depth of a picture, with either processor culling, with one set of textures and with many.
 #[test]
 fn instances_look_as_their_variants_do() {
     each(|setup| {

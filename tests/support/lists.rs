@@ -19,8 +19,8 @@ pub struct List {
     pub flipped: bool,
     /// The level of detail, if the list has only one.
     pub level: Option<u32>,
-    /// The primitive of the only draw that has it, if its instances hide parts. Only the GPU's lists
-    /// tell.
+    /// The primitive of the only draw that has it, if its instances hide parts. Only the GPU's
+    /// lists tell.
     pub primitive: Option<u32>,
 }
 

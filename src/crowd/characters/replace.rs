@@ -53,11 +53,11 @@ impl Crowd {
     /// Replaces a character in place, for example because an artist has saved its file again.
     ///
     /// Its instances stay alive and go on playing what they play, as
-    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts,
-    /// material variants, and the joints and sockets that others are attached to, are found by their names, too. An instance
-    /// that is attached to a joint that is gone is detached, and stays where it is. The id of the
-    /// character stays valid, and the options of [`CharacterDesc`](crate::CharacterDesc) stay those
-    /// with which it was added.
+    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts, material
+    /// variants, and the joints and sockets that others are attached to, are found by their names,
+    /// too. An instance that is attached to a joint that is gone is detached, and stays where it
+    /// is. The id of the character stays valid, and the options of
+    /// [`CharacterDesc`](crate::CharacterDesc) stay those with which it was added.
     ///
     /// Returns what no longer fits, with the number of instances that used it. The next
     /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads the new data. Frames in

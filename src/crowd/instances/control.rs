@@ -166,8 +166,8 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// [`Character::part`](crate::character::Character::part) gives it.
     ///
     /// A hidden part costs nothing on the GPU, because its draws leave the instance out. Instances
-    /// that hide nothing cost no more than without this feature. If the CPU culls, the primitives in
-    /// question take up to one more draw call for each set of hidden parts that occurs among the
+    /// that hide nothing cost no more than without this feature. If the CPU culls, the primitives
+    /// in question take up to one more draw call for each set of hidden parts that occurs among the
     /// instances of a character. If the GPU culls, each primitive has one more draw at each near
     /// level of detail, and its list takes 4 bytes for each view and instance that hides anything.
     ///

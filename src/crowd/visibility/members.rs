@@ -61,8 +61,8 @@ impl Characters {
         }
     }
 
-    /// Gives the members whose looks vary the places of their lists. Returns how many entries a view
-    /// needs.
+    /// Gives the members whose looks vary the places of their lists. Returns how many entries a
+    /// view needs.
     pub(crate) fn place_looks(&mut self) -> u64 {
         let mut next = 0;
         for (_, character) in self.iter_mut() {

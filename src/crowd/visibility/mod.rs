@@ -60,7 +60,7 @@ impl Marks {
     }
 }
 
-/// What an instance changes of how its character looks.
+/// The changes that an instance makes to how its character looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Look {
     /// A bit for each primitive that it hides.
