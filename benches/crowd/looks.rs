@@ -54,9 +54,13 @@ fn character() -> Outcome<Character> {
     let mut body = raw.primitives.swap_remove(0);
     raw.primitives.clear();
     body.levels.clear();
+    let own = raw.materials[0].clone();
     let color = |at: usize| {
         let [r, g, b] = [at % 4, at / 4 % 4, at / 16].map(|step| 0.2 + 0.25 * step as f32);
-        Material::flat([r, g, b, 1.0])
+        Material {
+            base_color: [r, g, b, 1.0],
+            ..own.clone()
+        }
     };
     let first = raw.materials.len();
     raw.materials.extend((0..VARIANTS).map(color));

@@ -83,7 +83,8 @@ pub(crate) struct NewInstance {
 /// is drawn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DrawnKinds {
-    any: bool,
+    /// The looks of some do not vary.
+    plain: bool,
     /// Some have a flipped transform.
     flipped: bool,
     /// The looks of some vary.
@@ -330,7 +331,7 @@ impl LoadedCharacter {
     /// Notes the instances that a frame is prepared with.
     pub(crate) fn mark_prepared(&mut self) {
         self.prepared = DrawnKinds {
-            any: !self.members.is_empty(),
+            plain: self.members.len() > self.varying,
             flipped: self.flipped > 0,
             varying: self.varying > 0,
             wearing: self.wearing > 0,
@@ -343,7 +344,8 @@ impl LoadedCharacter {
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
         let has = self.prepared;
         let kinds = kinds.into_iter().filter(move |(flipped, varies)| {
-            has.any && (has.flipped || !flipped) && (has.varying || !varies)
+            let there = if *varies { has.varying } else { has.plain };
+            there && (has.flipped || !flipped)
         });
         let starts = self.levels.iter().scan(0, |next, level| {
             let start = *next;
