@@ -13,6 +13,9 @@
 //                     #define THRONG_PUSH layout(offset = 32) vec4 rim;
 //   THRONG_NO_TINTS   throng_base_color() leaves out what a tint mask adds, and the file does not
 //                     declare its inputs
+//   THRONG_NO_VARIANTS  the file does not declare the input of material variants: for vertex
+//                     shaders of your own that do not write it. The material is then that of the
+//                     primitive.
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
 //                     first word of the push constants, where the passes of a crowd have it. If you
 //                     define it, the file declares no push constants.
@@ -70,8 +73,10 @@ layout(location = 5) flat in uint throng_in_user;  // ThrongInstance.user
 layout(location = 6) in vec3 throng_in_tint;
 layout(location = 7) in vec3 throng_in_second_tint;
 #endif
+#ifndef THRONG_NO_VARIANTS
 // The material in draws of several (THRONG_MANY), as throng_material has it.
 layout(location = 8) flat in uint throng_in_material;
+#endif
 
 // A point of a surface: everything linear, in the world.
 struct ThrongSurface {
@@ -88,9 +93,12 @@ struct ThrongSurface {
 
 // The material is read member by member: it has 272 bytes.
 uint throng_material_index() {
-    bool of_instance = (throng_surface_constant & THRONG_MANY) != 0u
-                       && throng_surface_constant != THRONG_NONE;
-    return of_instance ? throng_in_material : throng_primitives[THRONG_PRIMITIVE].material;
+#ifndef THRONG_NO_VARIANTS
+    if ((throng_surface_constant & THRONG_MANY) != 0u && throng_surface_constant != THRONG_NONE) {
+        return throng_in_material;
+    }
+#endif
+    return throng_primitives[THRONG_PRIMITIVE].material;
 }
 #define THRONG_MATERIAL throng_materials[throng_material_index()]
 
