@@ -319,19 +319,24 @@ type Seen = Or<(
     Changed<NotShadowCaster>,
 )>;
 
+/// The instances of which a component changed.
+type Changes<'w, 's, C> = Query<'w, 's, (NameOrEntity, &'static Instance, &'static C), Changed<C>>;
+
+/// Components that say how entities look.
+#[derive(SystemParam)]
+pub(crate) struct Looks<'w, 's> {
+    tints: Changes<'w, 's, Tint>,
+    second_tints: Changes<'w, 's, SecondTint>,
+    words: Changes<'w, 's, UserData>,
+    hidden: Changes<'w, 's, HiddenParts>,
+    variants: Changes<'w, 's, MaterialVariant>,
+}
+
 /// Hands the places and looks of entities to their instances, for the next picture.
 pub(crate) fn show(
     moved: Query<(&Instance, &GlobalTransform), Moved>,
     seen: Query<(&Instance, Wishes), Seen>,
-    (tinted, second_tinted): (
-        Query<(NameOrEntity, &Instance, &Tint), Changed<Tint>>,
-        Query<(NameOrEntity, &Instance, &SecondTint), Changed<SecondTint>>,
-    ),
-    words: Query<(NameOrEntity, &Instance, &UserData), Changed<UserData>>,
-    (hidden, variants): (
-        Query<(NameOrEntity, &Instance, &HiddenParts), Changed<HiddenParts>>,
-        Query<(NameOrEntity, &Instance, &MaterialVariant), Changed<MaterialVariant>>,
-    ),
+    looks: Looks,
     (mut removed, all, names): (Removed, Query<Wishes>, Query<NameOrEntity>),
     mut places: Local<Vec<(InstanceId, Affine3A)>>,
     throng: Res<Throng>,
@@ -400,25 +405,25 @@ pub(crate) fn show(
             });
         }
     }
-    for (name, id, variant) in &variants {
+    for (name, id, variant) in &looks.variants {
         let variant = Some((&*variant.0).into());
         with(crowd, &Some(name), id.0, |it| it.set_variant(variant));
     }
-    for (name, id, tint) in &tinted {
+    for (name, id, tint) in &looks.tints {
         with(crowd, &Some(name), id.0, |it| it.set_tint(tint.linear()));
     }
-    for (name, id, tint) in &second_tinted {
+    for (name, id, tint) in &looks.second_tints {
         with(crowd, &Some(name), id.0, |it| {
             it.set_second_tint(tint.linear())
         });
     }
-    for (name, id, user) in &words {
+    for (name, id, user) in &looks.words {
         with(crowd, &Some(name), id.0, |it| {
             it.set_user_data(user.0);
             Ok(())
         });
     }
-    for (name, id, hidden) in &hidden {
+    for (name, id, hidden) in &looks.hidden {
         said(&Some(name), hide(crowd, id.0, &hidden.0));
     }
 }
@@ -467,8 +472,7 @@ const FADE_S: f32 = 0.2;
 /// Hands what entities do to their instances, for the next step of the game.
 pub(crate) fn act(
     plays: Query<(NameOrEntity, Ref<Instance>, Ref<Plays>), Changed<Plays>>,
-    scales: Query<(NameOrEntity, &Instance, &TimeScale), Changed<TimeScale>>,
-    attached: Query<(NameOrEntity, &Instance, &AttachedTo), Changed<AttachedTo>>,
+    (scales, attached): (Changes<TimeScale>, Changes<AttachedTo>),
     (walkers, mut ended): (Query<(NameOrEntity, &Instance), Added<RootMotion>>, Ended),
     mut parameters: Query<(NameOrEntity, Ref<Instance>, &mut Parameters), Changed<Parameters>>,
     names: Query<NameOrEntity>,
