@@ -11,6 +11,8 @@
 layout(constant_id = 0) const bool FIRST_INSTANCES = false;
 
 const uint LOOKS_WORKGROUP = 256u, BLOCKS = LOOKS_WORKGROUP / 32u;
+// Draws in a row of workgroups, of which each view has some.
+const uint LOOKS_ROW = 32768u;
 layout(local_size_x = LOOKS_WORKGROUP) in;
 
 // Words of an instance and of an actor: the variant in the high half, and the first of what it
@@ -42,17 +44,25 @@ bool shows(const uint instance, const uint part, const uint class_of_draw, const
 }
 
 void main() {
-    uint draw = gl_WorkGroupID.x, view = gl_WorkGroupID.y, lane = gl_LocalInvocationID.x;
+    uint draw = gl_WorkGroupID.y / view_count * LOOKS_ROW + gl_WorkGroupID.x;
+    uint view = gl_WorkGroupID.y % view_count, lane = gl_LocalInvocationID.x;
+    if (draw >= draw_count) {
+        return;
+    }
     uint from = draws_at + draw * DRAW_WORDS;
     uint number = work[from], bucket = work[from + 1u];
     if (number >= character_count || bucket >= BUCKETS || (bucket & 1u) == 0u) {
+        return;
+    }
+    uint looks = characters_at + number * CHARACTER_WORDS + CHARACTER_LOOKS;
+    // Behind the last draw in use, a record may be anything.
+    if (draw - work[looks + 3u] >= work[looks + 4u]) {
         return;
     }
     uint kind = work[from + 4u], class_of_draw = work[from + 5u];
     uvec2 variants = uvec2(work[from + 6u], work[from + 7u]);
     uint starts = start_at(view, number);
     uint list = work[starts + bucket], count = work[starts + BUCKETS + bucket];
-    uint looks = characters_at + number * CHARACTER_WORDS + CHARACTER_LOOKS;
     uint to = looks_at + work[looks] * view_count
               + (view * work[looks + 2u] + (kind >> DRAW_ORDINAL_SHIFT)) * work[looks + 1u];
     for (uint before = 1u; before < bucket; before += 2u) {

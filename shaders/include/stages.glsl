@@ -32,9 +32,10 @@ const uint ARGS_START = 5u;
 // Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then
 // the error in metres and the triangles of each level, the addresses of its shared poses, or 0, and
 // of its rest palette, the workgroups of each dispatch of the stage skin for an instance, and where the stage looks
-// lists its members: start, length of a list, and number of lists for a view. The
+// lists its members: start, length of a list, and number of lists for a view, first draw and number
+// of draws. The
 // high half of the number of levels is that of the levels which have parts.
-const uint CHARACTER_WORDS = 36u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
+const uint CHARACTER_WORDS = 40u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
 const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
 const uint CHARACTER_SKINS = 24u, CHARACTER_LOOKS = 32u;
 // Words of a character's poses: VkDispatchIndirectCommand and the number of jobs.

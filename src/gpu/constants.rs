@@ -23,9 +23,11 @@ pub(crate) const INVERSE_FACTOR: f32 = 0.840_896_4;
 /// Words of a chunk's record: its character, and the number of its members.
 pub(crate) const CHUNK_WORDS: u32 = 2;
 /// Words of a character's record.
-pub(crate) const CHARACTER_WORDS: u32 = 36;
+pub(crate) const CHARACTER_WORDS: u32 = 40;
 /// The word of a character with the place of its lists of the stage looks.
 pub(crate) const CHARACTER_LOOKS: u32 = 32;
+/// Draws in a row of workgroups of the stage looks.
+pub(crate) const LOOKS_ROW: u32 = 32_768;
 /// Words of a draw's record: [`GpuDraw`](crate::gpu::layout::GpuDraw).
 pub(crate) const DRAW_WORDS: u32 = 8;
 /// Words of a draw's arguments: `VkDrawIndexedIndirectCommand`, and the start of its list.

@@ -2,7 +2,7 @@
 //! looks.
 
 use crate::error::Result;
-use crate::gpu::constants::ARGS_WORKGROUP;
+use crate::gpu::constants::{ARGS_WORKGROUP, LOOKS_ROW};
 use crate::gpu::pipeline::spirv;
 use crate::gpu::sets::Sets;
 use crate::gpu::{Device, Features, Guard, destroy_fields};
@@ -128,6 +128,17 @@ pub(crate) struct CullDispatch {
 }
 
 impl CullDispatch {
+    /// The workgroups of the stage looks: rows of draws for each view.
+    fn looks(&self) -> [u32; 2] {
+        match self.looks {
+            false => [0; 2],
+            true => [
+                self.draws.min(LOOKS_ROW),
+                self.draws.div_ceil(LOOKS_ROW) * self.push.view_count,
+            ],
+        }
+    }
+
     /// The number of the variant of [`BEHIND`].
     fn variant(&self) -> usize {
         usize::from(self.eyes) * 2 + usize::from(self.receivers)
@@ -268,7 +279,7 @@ impl CullPass {
             [animates, chunks.min(1)],
             [chunks, 1],
             [args, views],
-            [dispatch.draws * u32::from(dispatch.looks), views],
+            dispatch.looks(),
         ];
         let steps = (0..).zip(WAITS.into_iter().zip(sizes));
         let steps = steps.map(|(stage, (waits, size))| {
@@ -316,11 +327,7 @@ impl CullPass {
                 [chunks, 1],
             ),
             step(all(ARGS), false, [args, views]),
-            step(
-                all(LOOKS),
-                true,
-                [dispatch.draws * u32::from(dispatch.looks), views],
-            ),
+            step(all(LOOKS), true, dispatch.looks()),
         ];
         // SAFETY: this function has the same contract.
         unsafe { record((device, cmd), dispatch, &[], steps.into_iter()) };

@@ -370,7 +370,7 @@ fn the_words_of_a_character_follow_each_other() {
         ("CHARACTER_SHARED", 2.0),
         ("CHARACTER_REST", 2.0),
         ("CHARACTER_SKINS", value("SKINS")),
-        ("CHARACTER_LOOKS", 4.0),
+        ("CHARACTER_LOOKS", 8.0),
         ("CHARACTER_WORDS", 0.0),
     ] {
         assert_eq!(value(name), at, "{name}");

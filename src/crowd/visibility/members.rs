@@ -192,7 +192,8 @@ fn upload(
         let words = words.chain(addresses.into_iter().flatten());
         let skins = character.mesh.chunks().iter().map(|chunks| chunks.count);
         let skins = skins.chain(core::iter::repeat(0)).take(SKINS);
-        let words = words.chain(skins).chain(slot.looks).chain([0]);
+        let draws = [slot.draws.0, slot.draws.1, 0, 0, 0];
+        let words = words.chain(skins).chain(slot.looks).chain(draws);
         let at = layout.push.characters_at + slot.number * CHARACTER_WORDS;
         to.patch(at, CHARACTER_WORDS as usize, words)?;
         let record = |chunk: u32| {
