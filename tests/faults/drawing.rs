@@ -96,7 +96,8 @@ impl Drawing {
 
     pub(crate) fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
         let now = self.draw(setup, counted);
-        assert_eq!(different(&now, &self.picture, 0), 0, "another picture");
+        // A replacement may have another pipeline with the same result, which rounds in its own way.
+        assert_eq!(different(&now, &self.picture, 1), 0, "another picture");
     }
 
     pub(crate) fn finish(self, setup: &mut Setup, mut counted: Counted) {
