@@ -96,7 +96,7 @@ impl Drawing {
 
     pub(crate) fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
         let now = self.draw(setup, counted);
-        // A replacement may have another pipeline with the same result, which rounds in its own way.
+        // A replacement may have another pipeline, which rounds the same result in its own way.
         assert_eq!(different(&now, &self.picture, 1), 0, "another picture");
     }
 
