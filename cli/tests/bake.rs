@@ -457,7 +457,7 @@ fn textures_are_compressed() {
         assert_eq!(one["bytes"], packed["bytes"]);
         // 20 x 18 texels are 25 blocks of 16 bytes, and small levels have one block at least.
         let bytes = [plain, &packed].map(|it| it["bytes"].as_u64().unwrap());
-        let wanted = match &*format {
+        let wanted = match format {
             "BC7" => [1900, (25 + 9 + 2 + 1 + 1) * 16],
             _ => [172, (2 + 1 + 1 + 1) * 16],
         };

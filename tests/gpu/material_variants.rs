@@ -253,12 +253,10 @@ fn variants_are_saved_and_found_by_name() {
     let mut allocator = setup.context.allocator();
     let issues = crowd.replace_character(&mut allocator, kind, &built(raw).character);
     assert_eq!(issues.unwrap().len(), 0);
-    drop(allocator);
     assert_eq!(variant(&crowd), Some(throng::Id::new(1)));
     let mut allocator = setup.context.allocator();
     let issues = crowd.replace_character(&mut allocator, kind, &built(bare(false)).character);
     assert_eq!(issues.unwrap().len(), 1);
-    drop(allocator);
     assert_eq!(variant(&crowd), None);
     setup.destroy(crowd);
     setup.context.messages.check().unwrap();
