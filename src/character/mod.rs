@@ -50,8 +50,8 @@
 //! Later versions of the crate may add sections. A reader skips an unknown section, unless it is
 //! required: then it refuses the file, and the error names the section. It also refuses a known
 //! section of another version, one that exists twice, and a missing one. Only a character with
-//! variants, or with other tints than by default, has their section. Nothing is
-//! converted: import the original file again and save the result.
+//! variants, or with other tints than by default, has their section. Nothing is converted: import
+//! the original file again and save the result.
 //!
 //! The version of `mesh` is 4, those of `images`, `clips` and `animations` are 3, those of `curves`
 //! and `humanoid` are 2, and those of all other sections are 1. An image is its name, its width and

@@ -77,6 +77,16 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
         Ok(())
     }
 
+    fn change_colors(&mut self, change: impl FnOnce(&mut Colors)) -> Result<()> {
+        let index = self.id().index;
+        let instances = &mut self.scene_mut().instances;
+        let mut colors = instances.colors(index);
+        change(&mut colors);
+        colors.check()?;
+        instances.set_colors(index, colors);
+        Ok(())
+    }
+
     /// Sets its tint: linear RGBA that multiplies the base colour.
     ///
     /// [`Material::tint_weights`](crate::mesh::Material::tint_weights) says how much RGB applies.
@@ -86,15 +96,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// # Errors
     /// [`Error::Argument`] for values that are negative, above 65,504 or not finite.
     pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
-        let index = self.id().index;
-        let instances = &mut self.scene_mut().instances;
-        let colors = Colors {
-            tint,
-            ..instances.colors(index)
-        };
-        colors.check()?;
-        instances.set_colors(index, colors);
-        Ok(())
+        self.change_colors(|colors| colors.tint = tint)
     }
 
     /// Sets its second tint: linear RGB for team colours and the like.
@@ -105,15 +107,7 @@ impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// # Errors
     /// As [`Self::set_tint`].
     pub fn set_second_tint(&mut self, second_tint: [f32; 3]) -> Result<()> {
-        let index = self.id().index;
-        let instances = &mut self.scene_mut().instances;
-        let colors = Colors {
-            second_tint,
-            ..instances.colors(index)
-        };
-        colors.check()?;
-        instances.set_colors(index, colors);
-        Ok(())
+        self.change_colors(|colors| colors.second_tint = second_tint)
     }
 
     /// Sets the word that the engine's own shaders read.
