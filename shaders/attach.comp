@@ -12,6 +12,7 @@ const bool HAS_WEIGHTS = false;
 #include "include/actor.glsl"
 #include "include/normal_row.glsl"
 #include "include/playback.glsl"
+#include "include/sphere.glsl"
 #include "include/clip.glsl"
 const uint LANES = 16u;  // of an instance
 const uint ATTACH_WORKGROUP = 4u;  // instances
@@ -28,8 +29,6 @@ const uint ROW_GROUPS = 32768u;
 // bounding sphere in character space, one with child, parent, joint and level, and one with the
 // address of the tables of the parent's character.
 const uint ATTACHMENT_ROWS = 6u;
-// A relative error above that of any coordinate here: sixteen roundings.
-const float ROUNDING = 1.0 / 1048576.0;
 // The greatest element of a transform.
 const float GREATEST = 1e18;
 
@@ -43,7 +42,7 @@ layout(push_constant) uniform Push {
     uint attachments_at;  // in rows of the work buffer
     uint count;
     uint level;           // of those that are placed: their parents are of lower ones
-    uint centers_at;      // in rows of the table
+    uint spheres_at;      // in rows of the table
     uint reserved;
 };
 
@@ -62,22 +61,13 @@ void write(const uint lane, const uint instance, const vec4 a, const vec4 b, con
         // The engine's own word and the stamp stay.
         table_rows[at] = lane == 3u ? normal : vec4(normal.xyz, table_rows[at].w);
     } else if (lane == 6u) {
-        // The sphere, as WorldSphere::new has it.
-        vec3 x = vec3(a.x, b.x, c.x), y = vec3(a.y, b.y, c.y), z = vec3(a.z, b.z, c.z);
-        vec3 across = abs(vec3(dot(x, y), dot(y, z), dot(z, x)));
-        vec3 sums = vec3(dot(x, x) + across.x + across.z, dot(y, y) + across.x + across.y,
-                         dot(z, z) + across.y + across.z);
-        float scale = sqrt(max(max(sums.x, sums.y), sums.z)) * (1.0 + ROUNDING);
-        vec3 translation = vec3(a.w, b.w, c.w);
-        vec3 center = x * sphere.x + y * sphere.y + z * sphere.z;
-        float summed = 2.0 * length(sphere.xyz) * scale;
-        float radius = sphere.w * scale + summed * ROUNDING;
+        float scale = largest_scale(a.xyz, b.xyz, c.xyz);
         uint actor = actors_at + instance * ACTOR_ROWS;
         vec4 rest = table_rows[actor + 1u];
         uint flags = floatBitsToUint(rest.z) & ~ACTOR_FLIPPED;
         flags |= normal_row(a.xyz, b.xyz, c.xyz, 0u).w < 0.0 ? ACTOR_FLIPPED : 0u;
-        table_rows[centers_at + instance] = vec4(center, 0.0);
-        table_rows[actor] = vec4(center + translation, radius);
+        table_rows[spheres_at + instance] = sphere;
+        table_rows[actor] = vec4(sphere_center(a, b, c, sphere.xyz), sphere_radius(sphere, scale));
         table_rows[actor + 1u] = vec4(scale, rest.y, uintBitsToFloat(flags), rest.w);
     }
 }

@@ -12,10 +12,11 @@ layout(push_constant) uniform Push {
     vec4 rest;        // what rounding left of the offset
     uint count;       // records of the table
     uint actors_at;   // rows before the actors
-    uint centers_at;  // rows before the centres of spheres, or 0
+    uint spheres_at;  // rows before the spheres in character space, or 0
 };
 
 #include "include/actor.glsl"
+#include "include/sphere.glsl"
 
 // One invocation moves one instance, with the roundings of src/skeleton/shift.rs.
 void main() {
@@ -29,8 +30,8 @@ void main() {
     table[at].w = to.x;
     table[at + 1u].w = to.y;
     table[at + 2u].w = to.z;
-    if (centers_at != 0u) {
-        precise vec3 center = table[centers_at + instance].xyz + to;
-        table[actors_at + instance * ACTOR_ROWS].xyz = center;
+    if (spheres_at != 0u) {
+        table[actors_at + instance * ACTOR_ROWS].xyz = sphere_center(
+            table[at], table[at + 1u], table[at + 2u], table[spheres_at + instance].xyz);
     }
 }

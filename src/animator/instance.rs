@@ -119,6 +119,7 @@ impl Animator {
     }
 
     /// Moves a living actor through the world. A `jump` moves its spring bones along.
+    #[inline]
     pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
         self.moved(id.index);
         self.actors.eras[id.index as usize].set_placed();
@@ -137,6 +138,7 @@ impl Animator {
     }
 
     /// Lets the root motion of a living actor continue from its world transform.
+    #[inline]
     pub(crate) fn continue_root(&mut self, id: ActorId) {
         self.touched(id.index);
         self.actors[id.index].continue_root();

@@ -62,6 +62,27 @@ impl Marked {
         }
     }
 
+    /// True if the list has an index.
+    pub(crate) fn has(&self, index: u32) -> bool {
+        let word = self.has.get(index as usize / 64);
+        word.is_some_and(|word| word >> (index % 64) & 1 != 0)
+    }
+
+    /// Removes the indices that another list has.
+    pub(crate) fn remove_all(&mut self, others: &Self) {
+        if others.list.is_empty() || self.list.is_empty() {
+            return;
+        }
+        for index in &others.list {
+            if let Some(word) = self.has.get_mut(*index as usize / 64) {
+                *word &= !(1 << (index % 64));
+            }
+        }
+        let mut list = core::mem::take(&mut self.list);
+        list.retain(|index| self.has(*index));
+        self.list = list;
+    }
+
     pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
@@ -94,6 +115,16 @@ impl Pending {
     #[inline]
     pub(crate) fn add(&mut self, index: u32) {
         self.changed.add(index);
+    }
+
+    /// True if an index changed.
+    pub(crate) fn has(&self, index: u32) -> bool {
+        self.changed.has(index)
+    }
+
+    /// Forgets the changes of indices that another list has, too.
+    pub(crate) fn remove_all(&mut self, others: &Self) {
+        self.changed.remove_all(&others.changed);
     }
 
     /// The changes to upload.

@@ -22,7 +22,6 @@ use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_placement};
 use crate::gpu::{CpuReason, GpuInstance};
 use crate::grow::reserve_all;
-use crate::palette::Mat3x4;
 use glam::Affine3A;
 
 /// The characters and instances of a crowd, apart from their animators.
@@ -287,8 +286,13 @@ impl Scene {
                     // Its bounding sphere may be another one.
                     self.attachments.queue_update(index);
                 }
-                self.visibility
-                    .change_sphere(index, &state.sphere(animator));
+                let only_gpu = only_gpu(self.poses.gpu.as_ref(), &self.visibility, index);
+                let changed = self
+                    .visibility
+                    .set_sphere(index, &state.kept_sphere(animator, only_gpu));
+                if changed || self.instances.moved.has(index) {
+                    self.visibility.note_actor(index);
+                }
                 if animator.pose_change(state.actor) == PoseChange::Rests {
                     scratch.resting.push(index);
                 }
@@ -298,11 +302,19 @@ impl Scene {
 
     /// Sets the bounding spheres of the instances whose records this frame writes.
     pub(crate) fn update_spheres(&mut self, animators: &Animators) {
-        for index in self.instances.changed.list() {
-            let state = &self.instances[*index];
-            if state.alive {
-                let sphere = state.sphere(&animators[state.character]);
-                self.visibility.set_sphere(*index, &sphere);
+        let poses = self.poses.gpu.as_ref();
+        let [changed, moved] = [&self.instances.changed, &self.instances.moved];
+        for (moved, list) in [(false, changed.list()), (true, moved.list())] {
+            for index in list {
+                let only_gpu = only_gpu(poses, &self.visibility, *index);
+                if moved && only_gpu {
+                    continue;
+                }
+                let state = &self.instances[*index];
+                if state.alive {
+                    let sphere = state.kept_sphere(&animators[state.character], only_gpu);
+                    self.visibility.set_sphere(*index, &sphere);
+                }
             }
         }
     }
@@ -415,6 +427,7 @@ impl Scene {
     }
 
     /// Checks that a living instance can be moved to this transform.
+    #[inline]
     pub(crate) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         let what = "world_from_model";
         let placed = expect_placement(what, world_from_model);
@@ -443,26 +456,33 @@ impl Scene {
     }
 
     /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
+    #[inline]
     pub(crate) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         self.set_flipped(id, is_flipped(world_from_model));
         let may_flip = || may_flip(world_from_model);
         self.attachments.note_moved(id.index, may_flip);
-        let stamp = jump.then(|| self.instances.new_stamp());
-        self.instances.change(id.index, |instance| {
-            instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
-            instance.record.stamp = stamp.unwrap_or(instance.record.stamp);
-        });
+        self.instances.put(id.index, world_from_model);
+        if jump {
+            self.instances.restamp(id.index);
+        }
     }
 
     /// Notes whether the transform of an instance is flipped, or if the GPU places it, may be.
+    #[inline]
     pub(crate) fn set_flipped(&mut self, id: InstanceId, now: bool) {
         let instance = &self.instances[id.index];
         let (before, character) = (instance.flipped, instance.character);
         if before != now {
             let character = &mut self.characters[character];
             character.flipped = character.flipped + usize::from(now) - usize::from(before);
-            self.instances[id.index].flipped = now;
+            self.instances
+                .change(id.index, |instance| instance.flipped = now);
             self.attachments.note(id.index);
         }
     }
+}
+
+/// True if the CPU needs the bounding sphere of an instance only to notice that it changed.
+fn only_gpu(poses: Option<&GpuPoses>, visibility: &Visibility, index: u32) -> bool {
+    poses.is_some_and(|poses| poses.poses(index)) && !visibility.is_on_cpu(index)
 }

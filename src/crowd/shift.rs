@@ -111,11 +111,9 @@ impl Scene {
             shift.place(&mut world);
             instance.record.world_from_model = Mat3x4::from_affine(&world);
             let now = instance.sphere(animator);
-            let known = self.visibility.sphere(index) == before;
-            self.visibility.set_sphere(index, &now);
-            if !known {
-                // The GPU has the sphere of something that the instance played before.
-                self.visibility.note_actor(index);
+            // Otherwise, it plays something else or moved, so the next frame sets it in any case.
+            if self.visibility.sphere(index) == before {
+                self.visibility.set_sphere(index, &now);
             }
         }
     }

@@ -155,6 +155,8 @@ pub struct Stats {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) stats: Stats,
+    /// The numbers of records that changed, and of those that only moved.
+    pub(crate) changes: [u32; 2],
     draws: AtomicU32,
     vertices: AtomicU64,
     triangles: AtomicU64,

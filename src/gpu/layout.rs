@@ -527,16 +527,17 @@ impl GpuView {
 
 /// The state of an instance that the cull stage reads.
 ///
-/// Actors follow the instances in their buffer. There the centre is in world space, and behind them
-/// are the centres as they are here, which the stage shift reads.
+/// Actors follow the instances in their buffer. The CPU writes the sphere in character space, which
+/// is in the rows behind them there. In theirs, the stages scatter, attach and shift place it in
+/// world space.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuActor {
-    /// Centre of its bounding sphere, from its position, in the directions of world space.
+    /// Centre of its bounding sphere.
     pub center: [f32; 3],
     /// Radius of that sphere.
     pub radius: f32,
-    /// The largest scale from character to world space.
+    /// The largest scale from character to world space, which the stages find.
     pub scale: f32,
     /// The mask of views that may show it, or 0.
     pub mask: u32,

@@ -10,14 +10,16 @@ use bytemuck::{Pod, Zeroable};
 pub(crate) struct ScatterPush {
     /// The number of changes.
     pub(crate) change_count: u32,
+    /// The number of transforms behind them.
+    pub(crate) moved_count: u32,
     /// The start of the actors in the table, in rows of 16 bytes.
     pub(crate) actors_at: u32,
     /// The start of the levels in the table, in words.
     pub(crate) levels_at: u32,
     /// The start of the counters of `shown.glsl` in the table, in words.
     pub(crate) shown_at: u32,
-    /// The start of the centres of spheres in the table, in rows of 16 bytes.
-    pub(crate) centers_at: u32,
+    /// The start of the spheres in character space in the table, in rows of 16 bytes.
+    pub(crate) spheres_at: u32,
 }
 
 /// The stage shift.
@@ -32,9 +34,9 @@ pub(crate) struct ShiftPush {
     pub(crate) count: u32,
     /// The start of the actors in the table, in rows of 16 bytes.
     pub(crate) actors_at: u32,
-    /// The start of the centres of spheres in the table, in rows of 16 bytes, or 0 if there are no
-    /// actors.
-    pub(crate) centers_at: u32,
+    /// The start of the spheres in character space in the table, in rows of 16 bytes, or 0 if there
+    /// are no actors.
+    pub(crate) spheres_at: u32,
 }
 
 /// The stages from cull to args: starts and numbers of everything in the work buffer.
@@ -104,8 +106,8 @@ pub(crate) struct AttachPush {
     pub(crate) attachments_at: u32,
     pub(crate) count: u32,
     pub(crate) level: u32,
-    /// The start of the centres of spheres in the table, in rows of 16 bytes.
-    pub(crate) centers_at: u32,
+    /// The start of the spheres in character space in the table, in rows of 16 bytes.
+    pub(crate) spheres_at: u32,
     /// Zero.
     pub(crate) reserved: u32,
 }

@@ -13,9 +13,12 @@ use ash::vk;
 const WORKGROUP: u32 = 128;
 /// Rows of 16 bytes of an instance.
 const INSTANCE_ROWS: u32 = size_of::<GpuInstance>() as u32 / 16;
-/// The rows of an instance and of its actor, and one more for its levels of detail and the centre
-/// of its sphere.
+/// The rows of an instance and of its actor, and one more for its levels of detail and its sphere in
+/// character space.
 const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16 + 1;
+/// The rows that follow from a transform: three of it, three for normals, and the sphere in world
+/// space, if the GPU culls.
+const MOVED_ROWS: u32 = 6;
 
 /// The most workgroups in a direction that every device can dispatch (`maxComputeWorkGroupCount`).
 const MAX_GROUPS: u32 = 65_535;
@@ -29,8 +32,8 @@ pub(crate) const MAX_CHANGES: u32 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct ScatterPass {
     compute: ComputePass,
-    /// The rows that each change writes.
-    rows: u32,
+    /// The rows that each change writes, and those of each move.
+    rows: [u32; 2],
 }
 
 destroy_fields!(ScatterPass, &'a Device: compute);
@@ -59,12 +62,16 @@ const BINDINGS: [vk::DescriptorType; 4] = [
 impl ScatterPass {
     /// Creates the pass. `culls` is true if the table has actors, too.
     pub(crate) fn new(device: &Device, culls: bool) -> Result<Guard<'_, Self>> {
-        let rows = if culls { ALL_ROWS } else { INSTANCE_ROWS };
+        let [all, moved] = match culls {
+            true => [ALL_ROWS, MOVED_ROWS + 1],
+            false => [INSTANCE_ROWS, MOVED_ROWS],
+        };
+        let rows = [all, moved];
         let (name, set) = ("throng scatter", (&BINDINGS[..], None));
         // SAFETY: the set layout is the pass's own.
         let mut compute = unsafe { ComputePass::new::<ScatterPush>(device, name, set) }?;
         // SAFETY: the module is the crate's own, compiled for such a layout.
-        unsafe { compute.add(device, name, spirv::SCATTER_COMP, &[WORKGROUP, rows]) }?;
+        unsafe { compute.add(device, name, spirv::SCATTER_COMP, &[WORKGROUP, all, moved]) }?;
         Ok(compute.map(|compute| Self { compute, rows }))
     }
 
@@ -103,7 +110,9 @@ impl ScatterPass {
     ) {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.compute.layout.handle);
-        let groups = (push.change_count * self.rows).div_ceil(WORKGROUP);
+        let [all, moved] = self.rows;
+        let written = push.change_count * all + push.moved_count * moved;
+        let groups = written.div_ceil(WORKGROUP);
         let lines = groups.div_ceil(MAX_GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract.

@@ -191,17 +191,17 @@ fn push_constants_lie_as_the_shaders_have_them() {
         (
             "scatter.comp",
             "Push",
-            members!(ScatterPush: change_count, actors_at, levels_at, shown_at, centers_at),
+            members!(ScatterPush: change_count, moved_count, actors_at, levels_at, shown_at, spheres_at),
         ),
         (
             "shift.comp",
             "Push",
-            members!(ShiftPush: offset, rest, count, actors_at, centers_at),
+            members!(ShiftPush: offset, rest, count, actors_at, spheres_at),
         ),
         (
             "attach.comp",
             "Push",
-            members!(AttachPush: plays, now, actors_at, attachments_at, count, level, centers_at,
+            members!(AttachPush: plays, now, actors_at, attachments_at, count, level, spheres_at,
                 reserved),
         ),
         (

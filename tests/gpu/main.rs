@@ -51,6 +51,7 @@ mod misuse;
 mod model;
 mod more_validation;
 mod motion;
+mod moves;
 mod occlusion;
 mod origin;
 mod other_device;

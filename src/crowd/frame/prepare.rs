@@ -195,7 +195,8 @@ impl Crowd {
         frame.write_views(views, input, &mut out)?;
         let blended = self.desc.capacity.blended;
         scene.write_lists(views, &mut frame.sorted, blended, &mut out)?;
-        frame.counters.stats.changes = scene.write_changes(animators, &mut out)?;
+        frame.counters.changes = scene.write_changes(animators, &mut out)?;
+        frame.counters.stats.changes = frame.counters.changes.iter().sum();
         scene.write_skinned(&self.desc.threads, &mut frame.counters, &mut out)?;
         scene.write_plays(animators, &mut out)?;
         let frames = [

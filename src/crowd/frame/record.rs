@@ -111,14 +111,16 @@ impl Frame<'_> {
         let buffers = &crowd.memory.buffers;
         let parts = [Part::Changes, Part::Indices, Part::Actors];
         let offsets = parts.map(|part| buffers.offset(frame_index, sections[part]));
-        let (set, count) = (buffers.scatter.first(), crowd.frame.counters.stats.changes);
+        let set = buffers.scatter.first();
+        let [change_count, moved_count] = crowd.frame.counters.changes;
         let table = &buffers.table_layout;
         let push = ScatterPush {
-            change_count: count,
+            change_count,
+            moved_count,
             actors_at: (table.actors / 16) as u32,
             levels_at: (table.levels / 4) as u32,
             shown_at: (table.shown / 4) as u32,
-            centers_at: (table.centers / 16) as u32,
+            spheres_at: (table.spheres / 16) as u32,
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
@@ -157,8 +159,8 @@ impl Frame<'_> {
             rest: shift.low.extend(0.0).to_array(),
             count,
             actors_at: rows(table.actors),
-            centers_at: if crowd.pipelines.cull.is_some() {
-                rows(table.centers)
+            spheres_at: if crowd.pipelines.cull.is_some() {
+                rows(table.spheres)
             } else {
                 0
             },

@@ -5,12 +5,13 @@ use crate::crowd::animators::Animators;
 use crate::crowd::frame::state::FrameState;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
+use crate::crowd::pending::Pending;
 use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::{Prepared, ViewInput};
 use crate::crowd::visibility::sorted::Sorted;
 use crate::error::Result;
-use crate::gpu::layout::{GpuActor, GpuEye};
+use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
 
 impl FrameState {
     /// Writes the views.
@@ -68,16 +69,18 @@ impl Scene {
         Ok(())
     }
 
-    /// Writes the records that changed. Returns their number.
+    /// Writes the records that changed, and behind them the transforms of those that only moved.
+    /// Returns the numbers of both.
     pub(super) fn write_changes(
         &mut self,
         animators: &Animators,
         out: &mut FrameWriter<'_>,
-    ) -> Result<u32> {
+    ) -> Result<[u32; 2]> {
         while let Some(index) = self.visibility.noted.pop() {
             self.instances.changed.add(index);
         }
-        let changed = self.instances.changed.list();
+        self.instances.moved.remove_all(&self.instances.changed);
+        let [changed, moved] = [&self.instances.changed, &self.instances.moved].map(Pending::list);
         let count = changed.len();
         let records = changed.iter().map(|index| self.instances[*index].record);
         out.write(Part::Changes, 0, count)?.fill_with(records)?;
@@ -86,29 +89,33 @@ impl Scene {
             let actors = changed.iter().map(|index| self.actor(animators, *index));
             out.write(Part::Actors, 0, count)?.fill_with(actors)?;
         }
-        Ok(count as u32)
+        let ends = [size_of_val(changed), count * size_of::<GpuChange>()].map(|end| end as u64);
+        let transforms = moved.iter().map(|index| {
+            let state = &self.instances[*index];
+            state.record.world_from_model
+        });
+        out.write(Part::Indices, ends[0], moved.len())?
+            .copy_from(moved)?;
+        out.write(Part::Changes, ends[1], moved.len())?
+            .fill_with(transforms)?;
+        Ok([changed, moved].map(|list| list.len() as u32))
     }
 
     /// The record of an instance for the GPU's stages.
     fn actor(&self, animators: &Animators, index: u32) -> GpuActor {
         let (instance, visibility) = (&self.instances[index], &self.visibility);
-        let (sphere, look) = (visibility.sphere(index), visibility.look(index));
+        let look = visibility.look(index);
         let poses = self.poses.gpu.as_ref();
         let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
         let (error_m, volume) = self.shared_pose(index);
         let flag = |is: bool, flag: u32| if is { flag } else { 0 };
-        let center = match animators.get(instance.character) {
-            Some(animator) if instance.alive => {
-                let at = animator.sphere(instance.actor.index).center;
-                let rows = &instance.record.world_from_model.rows;
-                rows.map(|[x, y, z, _]| x * at.x + y * at.y + z * at.z)
-            }
-            _ => [0.0; 3],
-        };
+        let animator = animators.get(instance.character);
+        let animator = animator.filter(|_| instance.alive);
+        let sphere = animator.map(|animator| animator.sphere(instance.actor.index));
         GpuActor {
-            center,
-            radius: sphere.radius,
-            scale: sphere.scale,
+            center: sphere.map_or([0.0; 3], |sphere| sphere.center.to_array()),
+            radius: sphere.map_or(0.0, |sphere| sphere.radius),
+            scale: 0.0,
             mask: visibility.marks(index).views(),
             flags: GpuActor::pose_error(error_m)
                 | volume << GpuActor::VOLUME_SHIFT

@@ -165,6 +165,7 @@ impl Attachments {
         self.nodes.get_mut(index as usize)
     }
 
+    #[inline]
     pub(crate) fn of(&self, index: u32) -> Option<&Link> {
         self.node(index)?.link.as_ref()
     }
@@ -355,6 +356,7 @@ impl Attachments {
 
     /// Notes that an instance was moved. Unless it `may_flip`, the GPU finds that out for the
     /// children that it places.
+    #[inline]
     pub(crate) fn note_moved(&mut self, index: u32, may_flip: impl FnOnce() -> bool) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.first_child != NONE

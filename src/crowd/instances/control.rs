@@ -18,6 +18,7 @@ use glam::Affine3A;
 impl Crowd {
     /// Moves an instance as the engine does, which [`Scene::check_move`] has allowed. `jump` leaves
     /// motion vectors out.
+    #[inline]
     pub(crate) fn move_to(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         let state = &self.scene.instances[id.index];
         let (animator, actor) = (&mut self.animators[state.character], state.actor);

@@ -123,7 +123,8 @@ impl Crowd {
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
             let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
             let near = |index: &u32| {
-                let sphere = scene.visibility.sphere(*index);
+                let state = &scene.instances[*index];
+                let sphere = state.sphere(animator);
                 let near = ray.reaches(sphere.center, sphere.reach())?;
                 let is_shown = scene.visibility.mask_shows(view_mask, *index);
                 is_shown.then_some((near, *index))

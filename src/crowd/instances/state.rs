@@ -9,6 +9,7 @@ use crate::gpu::GpuInstance;
 use crate::gpu::half;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
+use crate::mesh::Sphere;
 use ash::vk;
 use bytemuck::Zeroable;
 use glam::Affine3A;
@@ -204,6 +205,20 @@ impl InstanceState {
     pub(crate) fn sphere(&self, animator: &Animator) -> WorldSphere {
         let sphere = animator.sphere(self.actor.index);
         WorldSphere::new(&sphere, &self.record.world_from_model)
+    }
+
+    /// The bounding sphere that the CPU keeps: that in world space, or if `only_gpu` looks at it,
+    /// that in character space, with a scale of 0.
+    pub(crate) fn kept_sphere(&self, animator: &Animator, only_gpu: bool) -> WorldSphere {
+        if !only_gpu {
+            return self.sphere(animator);
+        }
+        let Sphere { center, radius } = animator.sphere(self.actor.index);
+        WorldSphere {
+            center,
+            radius,
+            scale: 0.0,
+        }
     }
 
     pub(crate) fn has_morphs(&self) -> bool {

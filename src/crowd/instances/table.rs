@@ -12,7 +12,9 @@ use crate::gpu::layout::GpuChange;
 use crate::gpu::{GpuInstance, limit};
 use crate::grow::reserve_all;
 use crate::id::Ids;
+use crate::palette::Mat3x4;
 use core::ops::{Index, IndexMut};
+use glam::Affine3A;
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct Instances {
     free_indices: Vec<u32>,
     /// The records that changed. They may be those of dead instances: uploading these is harmless.
     pub(crate) changed: Pending,
+    /// The records of which the transform changed. Some may be among those that changed, too.
+    pub(crate) moved: Pending,
     /// True if an instance is new, and if one was that the last frame uploaded.
     any_new: [bool; 2],
     capacity: Capacity,
@@ -40,7 +44,7 @@ pub(crate) struct Instances {
     /// The last stamp that was given out.
     stamp: u32,
     /// The ranges that were assigned anew since [`Self::take_moved`].
-    moved: Ranges,
+    moved_ranges: Ranges,
     /// The length of the table when a frame was last prepared.
     uploaded: usize,
     /// The largest length of the table when a frame was prepared. A restore can shrink the table.
@@ -76,6 +80,7 @@ impl Instances {
             kinds: Table::default(),
             free_indices: Vec::new(),
             changed: Pending::default(),
+            moved: Pending::default(),
             any_new: [false; 2],
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
@@ -84,7 +89,7 @@ impl Instances {
             skinned: RangeAllocator::new(capacity.skinned_words),
             totals: Totals::default(),
             stamp: 0,
-            moved: [false; 3],
+            moved_ranges: [false; 3],
             uploaded: 0,
             most_uploaded: 0,
         }
@@ -102,7 +107,7 @@ impl Instances {
     /// Grows to `capacity`. The records stay as they are: the next frame copies them on the GPU.
     pub(crate) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
-        self.moved = ALL;
+        self.moved_ranges = ALL;
         self.rows
             .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
         self.morphs.grow(capacity.morph_words());
@@ -116,6 +121,7 @@ impl Instances {
         reserve_all(&mut self.states, instances);
         reserve_all(&mut self.colors, instances);
         self.changed.grow(instances);
+        self.moved.grow(instances);
     }
 
     /// Sets what all instances of a character have in common, before the first of them.
@@ -135,6 +141,7 @@ impl Instances {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.changed.mark_uploaded();
+        self.moved.mark_uploaded();
         let any_new = core::mem::take(&mut self.any_new[0]);
         self.any_new[1] = any_new;
         for index in self.changed.uploaded().iter().filter(|_| any_new) {
@@ -152,6 +159,7 @@ impl Instances {
             instance.is_new |= instance.was_new;
         }
         self.changed.mark_lost();
+        self.moved.mark_lost();
     }
 
     /// Sets whether an instance's palette lies in the ring.
@@ -171,7 +179,7 @@ impl Instances {
 
     /// Returns which ranges moved since the last call.
     pub(crate) fn take_moved(&mut self) -> Ranges {
-        core::mem::take(&mut self.moved)
+        core::mem::take(&mut self.moved_ranges)
     }
 
     /// The record of an instance if its palette lies in the ring, or does not.
@@ -289,6 +297,7 @@ impl Instances {
         Ok(&mut self.states[id.index])
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
         expect_index("instance", id.index as usize, self.states.len())?;
         let instance = &self.states[id.index];
@@ -307,6 +316,13 @@ impl Instances {
     pub(crate) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
         change(&mut self.states[index]);
         self.changed.add(index);
+    }
+
+    /// Changes the transform of an instance, but not whether it is flipped.
+    #[inline]
+    pub(crate) fn put(&mut self, index: u32, world_from_model: &Affine3A) {
+        self.states[index].record.world_from_model = Mat3x4::from_affine(world_from_model);
+        self.moved.add(index);
     }
 
     pub(crate) fn colors(&self, index: u32) -> Colors {
@@ -332,7 +348,7 @@ impl Instances {
     /// in every frame that reads them.
     fn compact(&mut self, wanted: Ranges) {
         let ranges = [&mut self.rows, &mut self.morphs, &mut self.skinned];
-        for ((range, moved), wanted) in ranges.into_iter().zip(&mut self.moved).zip(wanted) {
+        for ((range, moved), wanted) in ranges.into_iter().zip(&mut self.moved_ranges).zip(wanted) {
             if wanted {
                 *moved = true;
                 range.clear();
@@ -546,6 +562,7 @@ impl Instances {
         }
         let all = self.states.len();
         self.changed.retain(all);
+        self.moved.retain(all);
         self.free_indices.clear();
         self.free_indices.extend_from_slice(free_indices);
     }

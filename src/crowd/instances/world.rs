@@ -96,8 +96,6 @@ impl Crowd {
         let placed: Vec<u32> = placed.filter(can_be_picked).collect();
         for index in placed {
             let world = self.shown_world(index);
-            let sphere = self.sphere_at(index, &world);
-            self.scene.visibility.set_sphere(index, &sphere);
             // This is no change: the GPU has it.
             let record = &mut self.scene.instances[index].record;
             record.world_from_model = Mat3x4::from_affine(&world);
@@ -109,7 +107,8 @@ impl Crowd {
         if self.scene.attachments.on_gpu(index) {
             return self.sphere_at(index, &self.shown_world(index));
         }
-        self.scene.visibility.sphere(index)
+        let state = &self.scene.instances[index];
+        state.sphere(&self.animators[state.character])
     }
 
     /// The bounding sphere of an instance with a transform.

@@ -16,8 +16,8 @@ use bytemuck::Zeroable;
 
 /// Words of an attached instance that the GPU places.
 pub(crate) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
-/// Bytes of the centre of a sphere, as [`GpuActor`] has it.
-const CENTER_BYTES: u64 = 16;
+/// Bytes of a sphere in character space.
+const SPHERE_BYTES: u64 = 16;
 
 /// The capacities of the work buffer, apart from those of the crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,12 +288,13 @@ impl WorkBuffer {
     }
 }
 
-/// The sections of the instance table: instances, and if the GPU culls, their actors, the levels of
-/// detail that views had of them, and when views showed them last.
+/// The sections of the instance table: instances, and if the GPU culls, their actors, their bounding
+/// spheres in character space, the levels of detail that views had of them, and when views showed
+/// them last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableLayout {
     pub(crate) actors: u64,
-    pub(crate) centers: u64,
+    pub(crate) spheres: u64,
     pub(crate) levels: u64,
     pub(crate) shown: u64,
     pub(crate) bytes: u64,
@@ -313,13 +314,13 @@ impl TableLayout {
     pub(crate) fn new(instances: u32, culls: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
-        let centers = actors + instances * size_of::<GpuActor>() as u64;
-        let levels = centers + instances * CENTER_BYTES;
+        let spheres = actors + instances * size_of::<GpuActor>() as u64;
+        let levels = spheres + instances * SPHERE_BYTES;
         let shown = levels + instances * 4;
         let all = shown + instances * u64::from(SHOWN_WORDS * 4);
         Self {
             actors,
-            centers,
+            spheres,
             levels,
             shown,
             bytes: if culls { all } else { actors },
@@ -345,7 +346,7 @@ impl TableLayout {
                 new.actors,
                 culls * records * size_of::<GpuActor>() as u64,
             ),
-            region(self.centers, new.centers, culls * records * CENTER_BYTES),
+            region(self.spheres, new.spheres, culls * records * SPHERE_BYTES),
             region(self.levels, new.levels, culls * records * 4),
             region(
                 self.shown,

@@ -135,7 +135,7 @@ impl Scene {
                 attachments_at: layout.attachments / 4,
                 count,
                 level: 0,
-                centers_at: (buffers.table_layout.centers / 16) as u32,
+                spheres_at: (buffers.table_layout.spheres / 16) as u32,
                 reserved: 0,
             },
             levels,

@@ -141,6 +141,11 @@ impl Visibility {
         self.on_cpu.set(index as usize, on_cpu);
     }
 
+    /// True if the CPU culls an instance's character, even if the GPU culls others.
+    pub(crate) fn is_on_cpu(&self, index: u32) -> bool {
+        self.on_cpu.has(index as usize)
+    }
+
     /// Lets the GPU decide who is drawn.
     pub(crate) fn cull_on_gpu(&mut self) {
         self.gpu = true;
@@ -226,17 +231,9 @@ impl Visibility {
         self.note(index);
     }
 
-    /// Sets the bounding sphere of an instance, and notes it if it is another one.
-    pub(crate) fn change_sphere(&mut self, index: u32, sphere: &WorldSphere) {
-        if self.spheres.set(index, sphere) {
-            self.note(index as usize);
-        }
-    }
-
-    /// Sets the bounding sphere of an instance that the GPU places, or whose record is written in
-    /// any case.
-    pub(crate) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) {
-        self.spheres.set(index, sphere);
+    /// Sets the bounding sphere of an instance. Returns true if it is another one.
+    pub(crate) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) -> bool {
+        self.spheres.set(index, sphere)
     }
 
     /// Notes that the GPU must have the actor of an instance anew.
