@@ -7,7 +7,7 @@
 
 layout(local_size_x_id = 0) in;
 
-// The rows that each change writes: those of an instance, or of its actor and levels, too.
+// The rows that each change writes: those of an instance, or of its actor, too.
 layout(constant_id = 1) const uint rows = 8u;
 // The rows that each move writes: of the transform, for normals, and the sphere of its actor.
 layout(constant_id = 2) const uint moved_rows = 6u;
@@ -37,37 +37,24 @@ layout(push_constant) uniform Push {
 #include "include/shown.glsl"
 #include "include/sphere.glsl"
 
-// A row for normals of the transform at a row of the changes.
-vec4 normal_row_of(const uint change, const uint row) {
-    return normal_row(changes[change].xyz, changes[change + 1u].xyz, changes[change + 2u].xyz, row);
-}
-
-// A sphere in character space, under the transform at a row of the changes.
-vec4 placed(const vec4 sphere, const uint change, const float scale) {
-    vec4 a = changes[change], b = changes[change + 1u], c = changes[change + 2u];
-    return vec4(sphere_center(a, b, c, sphere.xyz), sphere_radius(sphere, scale));
-}
-
-float scale_of(const uint change) {
-    return largest_scale(changes[change].xyz, changes[change + 1u].xyz, changes[change + 2u].xyz);
-}
-
-// Writes a row of an instance that moved.
-void move(const uint number, const uint row) {
-    uint change = change_count * CHANGE_ROWS + number * 3u;
-    uint index = indices[change_count + number];
-    uint to = index * INSTANCE_ROWS + row;
-    if (row < 3u) {
-        table[to] = changes[change + row];
-    } else if (row < 6u) {
-        // The engine's own word and the stamp stay.
-        vec4 value = normal_row_of(change, row - 3u);
-        table[to] = row == 3u ? value : vec4(value.xyz, table[to].w);
+// Writes what row `row` of an actor is for: its sphere, what it hides, or what it was before.
+void write_actor(const uint row, const uint index, const bool moved, const uint number,
+                 const uint change) {
+    uint from = number * ACTOR_ROWS, to = actors_at + index * ACTOR_ROWS;
+    if (row == 0u) {
+        vec4 a = changes[change], b = changes[change + 1u], c = changes[change + 2u];
+        vec4 sphere = moved ? table[spheres_at + index] : actors[from];
+        float scale = largest_scale(a.xyz, b.xyz, c.xyz);
+        vec4 rest = moved ? table[to + 1u] : actors[from + 1u];
+        table[to] = vec4(sphere_center(a, b, c, sphere.xyz), sphere_radius(sphere, scale));
+        table[to + 1u] = vec4(scale, rest.yzw);
+    } else if (row == 1u) {
+        table[to + 2u] = actors[from + 2u];
     } else {
-        uint actor = actors_at + index * ACTOR_ROWS;
-        float scale = scale_of(change);
-        table[actor] = placed(table[spheres_at + index], change, scale);
-        table[actor + 1u].x = scale;
+        table[spheres_at + index] = actors[from];
+        if ((floatBitsToUint(actors[from + 1u].z) & ACTOR_NEW) != 0u) {
+            levels[levels_at + index] = 0u;
+        }
     }
 }
 
@@ -75,45 +62,38 @@ void move(const uint number, const uint row) {
 void main() {
     uint line = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     uint at = gl_WorkGroupID.y * line + gl_GlobalInvocationID.x;
-    uint number = at / rows, row = at % rows;
-    if (number >= change_count) {
-        at -= change_count * rows;
-        if (at < moved_count * moved_rows) {
-            move(at / moved_rows, at % moved_rows);
-        }
+    bool moved = at >= change_count * rows;
+    at -= moved ? change_count * rows : 0u;
+    uint number = moved ? at / moved_rows : at / rows;
+    uint row = at - number * (moved ? moved_rows : rows);
+    if (number >= (moved ? moved_count : change_count)) {
         return;
     }
-    uint change = number * CHANGE_ROWS, index = indices[number];
-    if (row < INSTANCE_ROWS) {
-        vec4 value;
-        if (row >= 3u && row < 6u) {
-            value = normal_row_of(change, row - 3u);
-            vec2 words = changes[change + 5u].xy;  // the engine's own word, stamp
-            value.w = row == 3u ? value.w : row == 4u ? words.x : words.y;
-            if (row == 5u && rows > INSTANCE_ROWS) {
+    uint index = indices[moved ? change_count + number : number];
+    uint change = number * CHANGE_ROWS;
+    if (moved) {
+        change = change_count * CHANGE_ROWS + number * 3u;
+        row = row == 6u ? INSTANCE_ROWS : row;
+    }
+    uint to = index * INSTANCE_ROWS + row;
+    if (row < 3u) {
+        table[to] = changes[change + row];
+    } else if (row < 6u) {
+        vec4 value = normal_row(changes[change].xyz, changes[change + 1u].xyz,
+                                changes[change + 2u].xyz, row - 3u);
+        if (row > 3u) {
+            // The engine's own word, or the stamp. A move keeps both.
+            vec4 words = moved ? table[to] : changes[change + 5u];
+            value.w = row == 4u && !moved ? words.x : moved ? words.w : words.y;
+            if (row == 5u && !moved && rows > INSTANCE_ROWS) {
                 uint more = shown[shown_at + index * SHOWN_WORDS + 1u];
                 value.w = uintBitsToFloat(floatBitsToUint(value.w) + more);
             }
-        } else {
-            value = changes[change + (row < 3u ? row : row - 3u)];
         }
-        table[index * INSTANCE_ROWS + row] = value;
-        return;
-    }
-    uint actor = number * ACTOR_ROWS;
-    if (row < INSTANCE_ROWS + ACTOR_ROWS) {
-        row -= INSTANCE_ROWS;
-        vec4 value = actors[actor + row];
-        if (row == 0u) {
-            value = placed(value, change, scale_of(change));
-        } else if (row == 1u) {
-            value.x = scale_of(change);
-        }
-        table[actors_at + index * ACTOR_ROWS + row] = value;
-        return;
-    }
-    table[spheres_at + index] = actors[actor];
-    if ((floatBitsToUint(actors[actor + 1u].z) & ACTOR_NEW) != 0u) {
-        levels[levels_at + index] = 0u;
+        table[to] = value;
+    } else if (row < INSTANCE_ROWS) {
+        table[to] = changes[change + row - 3u];
+    } else {
+        write_actor(row - INSTANCE_ROWS, index, moved, number, change);
     }
 }

@@ -13,11 +13,11 @@ use ash::vk;
 const WORKGROUP: u32 = 128;
 /// Rows of 16 bytes of an instance.
 const INSTANCE_ROWS: u32 = size_of::<GpuInstance>() as u32 / 16;
-/// The rows of an instance and of its actor, and one more for its levels of detail and its sphere in
-/// character space.
-const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16 + 1;
-/// The rows that follow from a transform: three of it, three for normals, and the sphere in world
-/// space, if the GPU culls.
+/// The rows of an instance, and three for its actor: one with its sphere in world space, one with
+/// what it hides, and one for its levels of detail with its sphere in character space.
+const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16;
+/// The rows that follow from a transform: three of it, and three for normals. If the GPU culls, the
+/// sphere in world space, too.
 const MOVED_ROWS: u32 = 6;
 
 /// The most workgroups in a direction that every device can dispatch (`maxComputeWorkGroupCount`).
