@@ -145,6 +145,7 @@ impl Options {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    args.textures.expect_encoder()?;
     output::check_not_stdout(&args.output)?;
     let mut sources = args.more.sources(&args.input);
     sources.extend(args.outfits.sources());
@@ -168,10 +169,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         .outfits
         .add_to(character, of_files, &outputs, &mut remarks)?;
     let character = args.options.with_levels(character)?;
-    let (character, compressed) = match args.textures {
-        Textures::Keep => (character, Vec::new()),
-        Textures::Bc7 => textures::compress(character)?,
-    };
+    let (character, compressed) = textures::compress(character, args.textures)?;
     let size = save(&character, &args.output)?;
     if args.report.json {
         let mut document = report::of_file(&args.output, size, &character);

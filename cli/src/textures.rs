@@ -1,4 +1,4 @@
-//! Images compressed to BC7, and to BC5 for normals, with all mip levels.
+//! Images compressed to BC7, and to BC5 for normals, or to ASTC, with all mip levels.
 
 use crate::failure::Failure;
 use crate::words::{grouped, title};
@@ -18,6 +18,9 @@ pub(crate) enum Textures {
     Keep,
     /// BC7, and BC5 for normals, with all mip levels. A quarter of the memory on a device.
     Bc7,
+    /// ASTC with blocks of 4x4 texels, which mobile devices have, with all mip levels. Programs
+    /// that were built with the feature `astc` can do this.
+    Astc,
 }
 
 /// An image that was compressed.
@@ -39,11 +42,27 @@ struct Uses {
 
 /// Rows of texels that a thread compresses at once.
 const BAND: usize = 64;
-/// Bytes of a block of BC5 and of BC7.
+/// Bytes of a block of each format.
 const BLOCK_BYTES: usize = 16;
 
+impl Textures {
+    /// Fails if this program cannot compress images like this.
+    pub(crate) fn expect_encoder(self) -> Result<(), Failure> {
+        match self {
+            Self::Astc => astc(&mut [0; 64], &mut [0; BLOCK_BYTES], [4, 4], true),
+            Self::Keep | Self::Bc7 => Ok(()),
+        }
+    }
+}
+
 /// Compresses the images that are not compressed yet.
-pub(crate) fn compress(character: Character) -> Result<(Character, Vec<Compressed>), Failure> {
+pub(crate) fn compress(
+    character: Character,
+    to: Textures,
+) -> Result<(Character, Vec<Compressed>), Failure> {
+    if to == Textures::Keep {
+        return Ok((character, Vec::new()));
+    }
     let mut uses = vec![Uses::default(); character.images().len()];
     for material in character.materials() {
         for (slot, texture) in material.textures().into_iter().enumerate() {
@@ -65,7 +84,7 @@ pub(crate) fn compress(character: Character) -> Result<(Character, Vec<Compresse
             images.push(image.clone());
             continue;
         }
-        let (made, rms) = compressed(image, uses)?;
+        let (made, rms) = compressed(image, uses, to)?;
         done.push(Compressed {
             index,
             format: made.format(),
@@ -84,7 +103,7 @@ pub(crate) fn device_bytes(image: &Image) -> u64 {
 }
 
 /// The image and its error.
-fn compressed(image: &Image, uses: Uses) -> Result<(Image, f64), Failure> {
+fn compressed(image: &Image, uses: Uses, to: Textures) -> Result<(Image, f64), Failure> {
     let are_normals = uses.normals && !uses.color && !uses.others;
     let all = match image.levels().next() {
         Some(_) => image.clone(),
@@ -96,24 +115,27 @@ fn compressed(image: &Image, uses: Uses) -> Result<(Image, f64), Failure> {
         .0
         .iter()
         .all(|[.., a]| *a == u8::MAX);
-    let (format, variant) = match (are_normals, is_opaque) {
-        (true, _) => (ImageFormat::Bc5, CompressionVariant::BC5),
-        (_, true) => (
-            ImageFormat::Bc7,
-            CompressionVariant::BC7(BC7Settings::opaque_basic()),
-        ),
-        _ => (
-            ImageFormat::Bc7,
-            CompressionVariant::BC7(BC7Settings::alpha_basic()),
-        ),
+    let (format, encoder) = match (to, are_normals, is_opaque) {
+        (Textures::Astc, ..) => (ImageFormat::Astc4x4, Encoder::Astc(uses.color)),
+        (_, true, _) => (ImageFormat::Bc5, Encoder::Bc(CompressionVariant::BC5)),
+        (_, _, opaque) => {
+            let settings = match opaque {
+                true => BC7Settings::opaque_basic(),
+                false => BC7Settings::alpha_basic(),
+            };
+            (
+                ImageFormat::Bc7,
+                Encoder::Bc(CompressionVariant::BC7(settings)),
+            )
+        }
     };
     let mut bytes = Vec::new();
     for level in all.levels() {
-        bytes.extend(blocks(&level, are_normals, variant));
+        bytes.extend(blocks(&level, are_normals, encoder)?);
     }
     let size = [image.width, image.height];
     let made = Image::with_levels(&image.name, format, size, all.level_count(), bytes);
-    let channels = if are_normals { 2 } else { 4 };
+    let channels = if format == ImageFormat::Bc5 { 2 } else { 4 };
     let (before, after) = (image.rgba()?, made.rgba()?);
     let texels = before
         .as_chunks::<4>()
@@ -128,8 +150,62 @@ fn compressed(image: &Image, uses: Uses) -> Result<(Image, f64), Failure> {
     Ok((made, (squares / count).sqrt()))
 }
 
+/// The encoder of an image.
+#[derive(Clone, Copy)]
+enum Encoder {
+    Bc(CompressionVariant),
+    /// The flag is true for colours in sRGB.
+    Astc(bool),
+}
+
+impl Encoder {
+    /// Writes the blocks of texels. The size is a multiple of 4.
+    fn encode(
+        self,
+        from: &mut [u8],
+        to: &mut [u8],
+        [width, height]: [u32; 2],
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Bc(variant) => compress_rgba8(variant, from, to, width, height, width * 4),
+            Self::Astc(is_srgb) => astc(from, to, [width, height], is_srgb)?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(not(feature = "astc"))]
+fn astc(_: &mut [u8], _: &mut [u8], _: [u32; 2], _: bool) -> Result<(), Failure> {
+    let why = "this program was built without the feature astc, which --textures astc needs";
+    Err(Failure::Usage(why.to_owned()))
+}
+
+#[cfg(feature = "astc")]
+fn astc(from: &mut [u8], to: &mut [u8], size: [u32; 2], is_srgb: bool) -> Result<(), Failure> {
+    use ctt_astcenc::bindings::{astcenc_image, astcenc_type_ASTCENC_TYPE_U8};
+    use ctt_astcenc::{Context, Flags, Preset, Profile, Swizzle, config_init};
+    let profile = match is_srgb {
+        true => Profile::LdrSrgb,
+        false => Profile::Ldr,
+    };
+    let failed = |why: ctt_astcenc::Error| Failure::File(format!("an image: {why}"));
+    let config = config_init(profile, 4, 4, 1, Preset::Medium, Flags::empty()).map_err(failed)?;
+    let mut slice = from.as_mut_ptr().cast();
+    let mut image = astcenc_image {
+        dim_x: size[0],
+        dim_y: size[1],
+        dim_z: 1,
+        data_type: astcenc_type_ASTCENC_TYPE_U8,
+        data: &raw mut slice,
+    };
+    let mut context = Context::new(&config).map_err(failed)?;
+    context
+        .compress(&mut image, Swizzle::IDENTITY, to)
+        .map_err(failed)
+}
+
 /// The blocks of a level.
-fn blocks(level: &ImageLevel<'_>, are_normals: bool, variant: CompressionVariant) -> Vec<u8> {
+fn blocks(level: &ImageLevel<'_>, are_normals: bool, encoder: Encoder) -> Result<Vec<u8>, Failure> {
     let [width, height] = [level.width, level.height].map(|size| size as usize);
     let [across, down] = [width, height].map(|size| size.next_multiple_of(4));
     let texels = level.bytes.as_chunks::<4>().0;
@@ -143,23 +219,29 @@ fn blocks(level: &ImageLevel<'_>, are_normals: bool, variant: CompressionVariant
         }
     }
     let mut blocks = vec![0; across / 4 * (down / 4) * BLOCK_BYTES];
-    let from = padded.chunks(BAND * across * 4);
+    let from = padded.chunks_mut(BAND * across * 4);
     let to = blocks.chunks_mut(BAND / 4 * (across / 4) * BLOCK_BYTES);
     let mut bands: Vec<_> = from.zip(to).collect();
     let threads = thread::available_parallelism().map_or(1, |count| count.get());
     let each = bands.len().div_ceil(threads).max(1);
+    let encode = |bands: &mut [(&mut [u8], &mut [u8])]| {
+        bands.iter_mut().try_for_each(|(from, to)| {
+            let rows = from.len() / (across * 4);
+            encoder.encode(from, to, [across as u32, rows as u32])
+        })
+    };
     thread::scope(|scope| {
-        for bands in bands.chunks_mut(each) {
-            scope.spawn(move || {
-                for (from, to) in bands {
-                    let rows = from.len() / (across * 4);
-                    let (width, stride) = (across as u32, across as u32 * 4);
-                    compress_rgba8(variant, from, to, width, rows as u32, stride);
-                }
-            });
-        }
-    });
-    blocks
+        let shares = bands.chunks_mut(each);
+        let threads: Vec<_> = shares
+            .map(|share| scope.spawn(move || encode(share)))
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|why| std::panic::resume_unwind(why))
+        })
+    })?;
+    Ok(blocks)
 }
 
 /// A normal as one of length 1, because its third coordinate is computed from the others.

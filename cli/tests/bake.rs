@@ -1,6 +1,7 @@
 //! Tests of `throng bake`.
 
 use crate::{fails, folder, ok, run, text, write};
+use std::path::Path;
 use throng::character::Character;
 use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::{Image, Material, TextureRef};
@@ -386,7 +387,7 @@ fn the_report_is_json_or_nothing() {
     fails(2, &["bake", "--quiet", "--json", &odd, &out]);
 }
 
-fn made(folder: &std::path::Path) -> String {
+fn made(folder: &Path) -> String {
     text(&crate::made::write(folder))
 }
 
@@ -463,6 +464,7 @@ fn textures_are_compressed() {
         };
         assert_eq!(bytes, wanted);
     }
+    astc(&source, &text(&folder.join("astc.throng")));
     // What is compressed stays as it is.
     let again = text(&folder.join("again.throng"));
     ok(&["bake", &packed, &again, "--textures", "bc7"]);
@@ -470,6 +472,31 @@ fn textures_are_compressed() {
         std::fs::read(&again).unwrap(),
         std::fs::read(&packed).unwrap()
     );
+}
+
+/// ASTC takes as many bytes, and three channels of normals. A program without its encoder says so.
+fn astc(source: &str, to: &str) {
+    let ran = run(&["bake", source, to, "--textures", "astc", "--json"]);
+    if cfg!(not(feature = "astc")) {
+        assert_eq!(ran.status, 2);
+        assert!(
+            ran.err.contains("built without the feature astc"),
+            "{}",
+            ran.err
+        );
+        assert!(!Path::new(to).exists());
+        return;
+    }
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let sizes = [(25 + 9 + 2 + 1 + 1) * 16, (2 + 1 + 1 + 1) * 16];
+    for (one, bytes) in document["textures"].as_array().unwrap().iter().zip(sizes) {
+        assert_eq!(
+            (&one["format"], &one["bytes"]),
+            (&"ASTC 4x4".into(), &bytes.into())
+        );
+        assert!(one["rms"].as_f64().unwrap() < 4.0, "{one}");
+    }
 }
 
 /// Parts of another file are added, with levels of detail for the whole, and what does not fit is

@@ -170,7 +170,8 @@ fn expect_no_messages(output: &str) -> Result {
 pub(crate) fn cli(ci: &Ci) -> Result {
     let has_models = ci.sh.var("THRONG_ASSETS").is_ok();
     let ignored = if has_models { "--include-ignored" } else { "" };
-    let test = "cargo test --quiet -p throng-cli -p throng-tests --test cli --";
+    let test = "cargo test --quiet -p throng-cli -p throng-tests --features throng-cli/astc";
+    let test = format!("{test} --test cli --");
     Ok(ci.vulkan(&format!("{test} {ignored}")).run()?)
 }
 
