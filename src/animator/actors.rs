@@ -291,6 +291,7 @@ impl ActorState {
     }
 
     /// Sets its world transform. A `jump` moves its spring bones along.
+    #[inline]
     pub(super) fn put(&mut self, library: &Library, world: &Affine3A, jump: bool) {
         self.world = (*world).into();
         self.springs.set_world(&library.springs, world, jump);

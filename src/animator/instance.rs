@@ -121,8 +121,10 @@ impl Animator {
     /// Moves a living actor through the world. A `jump` moves its spring bones along.
     #[inline]
     pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
-        self.moved(id.index);
-        self.actors.eras[id.index as usize].set_placed();
+        let era = self.edits.era();
+        let eras = &mut self.actors.eras[id.index as usize];
+        eras.set_moved(era);
+        eras.set_placed();
         self.actors[id.index].put(&self.library, world, jump);
     }
 
@@ -140,7 +142,9 @@ impl Animator {
     /// Lets the root motion of a living actor continue from its world transform.
     #[inline]
     pub(crate) fn continue_root(&mut self, id: ActorId) {
-        self.touched(id.index);
-        self.actors[id.index].continue_root();
+        if self.actors[id.index].root.is_some() {
+            self.touched(id.index);
+            self.actors[id.index].continue_root();
+        }
     }
 }

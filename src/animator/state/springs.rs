@@ -122,9 +122,11 @@ impl Springs {
     }
 
     /// Moves through the world. A `jump` moves the bones along, without a swing.
+    #[inline]
     pub(crate) fn set_world(&mut self, rig: &SpringRig, world: &Affine3A, jump: bool) {
-        for state in self.states() {
-            move_to(state, rig, world, jump);
+        if self.0.is_some() {
+            self.states()
+                .for_each(|state| move_to(state, rig, world, jump));
         }
     }
 
