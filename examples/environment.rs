@@ -2,7 +2,7 @@
 //!
 //! Writes `environment.png`. The upper row has the sky that every crowd has. In the lower row, the
 //! same materials reflect an image of a place: a bright window, a sky and a floor. An engine has
-//! such images, with tools that filter them. Here, `throng::EnvironmentImage` does it.
+//! such images, with tools that filter them. Here, `throng_standalone::EnvironmentImage` does it.
 
 #[path = "common/cube_image.rs"]
 mod cube_image;
@@ -21,10 +21,12 @@ use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
 use throng::{
-    CharacterDesc, Crowd, CrowdDesc, Environment, EnvironmentImage, EnvironmentLight, Lighting,
-    PassDesc, Spawn, View, builtin,
+    CharacterDesc, Crowd, CrowdDesc, Environment, EnvironmentLight, Lighting, PassDesc, Spawn,
+    View, builtin,
 };
-use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
+use throng_standalone::{
+    Begin, Context, ContextDesc, EnvironmentImage, Frames, Target, TargetDesc,
+};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 800,

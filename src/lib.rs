@@ -167,10 +167,10 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling, Depth,
-    Detail, DrawBindings, Environment, EnvironmentImage, Eye, Frame, IndirectDraw, Instance,
-    InstanceHit, InstanceId, InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, RayCrowd,
-    RayDesc, RayStats, Receivers, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats,
-    View, ViewId, ViewStats, Views,
+    Detail, DrawBindings, Environment, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId,
+    InstanceSnapshot, Lighting, ListId, PassId, PipelineInfo, RayCrowd, RayDesc, RayStats,
+    Receivers, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
+    ViewStats, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

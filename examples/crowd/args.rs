@@ -23,7 +23,7 @@ const INSTANCES: u32 = 500;
 #[command(name = "crowd", after_help = KEYS)]
 pub(crate) struct Args {
     /// A glTF file (.glb or .gltf), or `builtin`. Repeat the option to mix models: each is one
-    /// character. [default: builtin]
+    /// character, unless `--looks` merges them. [default: builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=KINDS.len() as i64 + 1))]
     pub(crate) characters: u32,
 
-    /// Dresses everyone differently: of the parts that one joint of a file carries, such as
-    /// weapons, a person shows one or none, in one of the file's material variants. The built-in
-    /// character gets seven other bodies, and hats, hair, skirts and backpacks, as parts of another
-    /// character, and full detail.
+    /// Dresses everyone differently. Files of one skeleton become one character: a person has the
+    /// body of one of them, one or none of the parts that one joint carries, such as weapons, and
+    /// one of their material variants. The built-in character gets seven other bodies, and hats,
+    /// hair, skirts and backpacks, as parts of another character, and full detail.
     #[arg(long)]
     pub(crate) looks: bool,
 

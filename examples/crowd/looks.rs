@@ -1,4 +1,4 @@
-//! Looks: what each person of a model shows of its parts, and a wardrobe for the built-in one.
+//! Looks: what each person of a model shows of its parts, and models that several files make.
 
 use throng::builtin;
 use throng::character::Character;
@@ -10,10 +10,10 @@ use super::Result;
 use super::people::{KINDS, wardrobe};
 use super::rng::Rng;
 
-/// Parts of which a person shows one, or none.
+/// Sets of parts of which a person shows one, or none.
 #[derive(Debug)]
 struct Choice {
-    parts: Vec<PartId>,
+    sets: Vec<Vec<PartId>>,
     /// The probability of none.
     none: f32,
 }
@@ -40,48 +40,18 @@ impl Looks {
         }
         let bodies = own.parts().map(|(_, name)| name);
         let bodies = bodies.take(1).chain(KINDS.iter().map(|kind| kind.name));
-        let part = |name: &str| character.part(name);
+        let part = |name: &str| character.part(name).map(|part| vec![part]);
         let mut choices = vec![Choice {
-            parts: bodies.map(part).collect::<Result<_, _>>()?,
+            sets: bodies.map(part).collect::<Result<_, _>>()?,
             none: 0.0,
         }];
         for (names, none) in clothes {
-            let parts = names.iter().map(|name| part(name));
-            let parts = parts.collect::<Result<_, _>>()?;
-            choices.push(Choice { parts, none });
+            let sets = names.iter().map(|name| part(name));
+            let sets = sets.collect::<Result<_, _>>()?;
+            choices.push(Choice { sets, none });
         }
         let variants = character.variants().len();
         Ok((character, Self { choices, variants }))
-    }
-
-    /// The choices of a file: of the parts that one joint carries, such as the weapons in a hand,
-    /// at most one is shown; and its material variants.
-    pub(crate) fn of(character: &Character) -> Self {
-        let joints = character.skeleton().joints();
-        let skinned: Vec<_> = character.skins().flat_map(|(_, joints)| joints).collect();
-        let mut carried: Vec<(usize, Vec<PartId>)> = Vec::new();
-        for (part, name) in character.parts() {
-            let Some(primitive) = character.primitives().iter().find(|one| *one.part == *name)
-            else {
-                continue;
-            };
-            let [entry] = &character.palette()[character.palette_range(primitive)] else {
-                continue;
-            };
-            let parent = joints[entry.joint.index()].parent;
-            let Some(parent) = parent.filter(|_| !skinned.contains(&&entry.joint)) else {
-                continue;
-            };
-            match carried.iter_mut().find(|(by, _)| *by == parent.index()) {
-                Some((_, parts)) => parts.push(part),
-                None => carried.push((parent.index(), vec![part])),
-            }
-        }
-        let choice = |(_, parts)| Choice { parts, none: 0.3 };
-        Self {
-            choices: carried.into_iter().map(choice).collect(),
-            variants: character.variants().len(),
-        }
     }
 
     /// The material variant of the person with this seed.
@@ -104,14 +74,101 @@ impl Looks {
         let mut hidden = Vec::new();
         for choice in &self.choices {
             let is_none = rng.unit() < choice.none;
-            let shown = Some(rng.below(choice.parts.len())).filter(|_| !is_none);
-            let parts = choice.parts.iter().enumerate();
-            hidden.extend(
-                parts
-                    .filter(|(at, _)| shown != Some(*at))
-                    .map(|(_, part)| *part),
-            );
+            let shown = Some(rng.below(choice.sets.len())).filter(|_| !is_none);
+            let sets = choice.sets.iter().enumerate();
+            let others = sets.filter(|(at, _)| shown != Some(*at));
+            hidden.extend(others.flat_map(|(_, set)| set));
         }
         hidden
     }
+}
+
+/// The parts that something carries, by the name of its joint.
+type Carried = Vec<(Box<str>, Vec<PartId>)>;
+
+/// The files of one skeleton as one character, with what each of them is made of.
+#[derive(Debug)]
+pub(crate) struct Wardrobe {
+    pub(crate) character: Character,
+    /// For each file, what it has that is not carried.
+    bodies: Vec<Vec<PartId>>,
+    carried: Carried,
+}
+
+impl Wardrobe {
+    pub(crate) fn new(character: Character) -> Self {
+        let (body, carried) = sorted(&character);
+        Self {
+            bodies: vec![body],
+            carried,
+            character,
+        }
+    }
+
+    /// Adds the parts of another file. Returns false if one of them does not fit the skeleton.
+    pub(crate) fn add(&mut self, other: &Character) -> Result<bool> {
+        let options = OutfitOptions::default();
+        let (character, report) = self.character.with_parts_of(other, &options)?;
+        if !report.left_out.is_empty() {
+            return Ok(false);
+        }
+        // All of its parts were added, in their order.
+        let here = |part: PartId| report.added[part.index()].part;
+        let (body, carried) = sorted(other);
+        self.bodies.push(body.into_iter().map(here).collect());
+        for (by, parts) in carried {
+            let parts = parts.into_iter().map(here);
+            match self.carried.iter_mut().find(|(joint, _)| *joint == by) {
+                Some((_, all)) => all.extend(parts),
+                None => self.carried.push((by, parts.collect())),
+            }
+        }
+        self.character = character;
+        Ok(true)
+    }
+
+    /// The choices of everyone: one of the bodies, at most one of the parts that one joint carries,
+    /// such as the weapons in a hand, and a material variant.
+    pub(crate) fn looks(self) -> Looks {
+        let bodies = Choice {
+            sets: self.bodies,
+            none: 0.0,
+        };
+        let carried = self.carried.into_iter().map(|(_, parts)| Choice {
+            sets: parts.into_iter().map(|part| vec![part]).collect(),
+            none: 0.3,
+        });
+        let choices = Some(bodies).filter(|bodies| bodies.sets.len() > 1);
+        Looks {
+            choices: choices.into_iter().chain(carried).collect(),
+            variants: self.character.variants().len(),
+        }
+    }
+}
+
+/// The parts of the body, and those that something carries: each of them follows one joint, which
+/// bends nothing else.
+fn sorted(character: &Character) -> (Vec<PartId>, Carried) {
+    let joints = character.skeleton().joints();
+    let skinned: Vec<_> = character.skins().flat_map(|(_, joints)| joints).collect();
+    let carrier = |name: &str| {
+        let mut primitives = character.primitives().iter();
+        let primitive = primitives.find(|one| *one.part == *name)?;
+        let [entry] = &character.palette()[character.palette_range(primitive)] else {
+            return None;
+        };
+        let parent = joints[entry.joint.index()].parent?;
+        (!skinned.contains(&&entry.joint)).then(|| joints[parent.index()].name.clone())
+    };
+    let (mut body, mut carried) = (Vec::new(), Carried::new());
+    for (part, name) in character.parts() {
+        match carrier(name) {
+            None => body.push(part),
+            Some(by) => match carried.iter_mut().find(|(joint, _)| *joint == by) {
+                Some((_, parts)) => parts.push(part),
+                None => carried.push((by, vec![part])),
+            },
+        }
+    }
+    (body, carried)
 }

@@ -14,22 +14,23 @@ use throng::glam::Vec2;
 use throng::import::ImportOptions;
 
 use super::args::Args;
-use super::looks::Looks;
+use super::looks::{Looks, Wardrobe};
 use super::measure::Measure;
 use super::people::Kind;
 use super::roles::{Fades, Roles};
-use super::{Result, complain};
+use super::{Result, complain, outputs};
 
 /// The largest extent of a model in the crowd, in metres.
 const SIZE_M: f32 = 1.75;
 /// Strength of tints on the built-in character, whose shirt is nearly white.
 const BUILTIN_TINT: f32 = 0.75;
 
+/// The same on models of files.
+const FILE_TINT: f32 = 0.35;
+
 /// A model and its acts.
 pub(crate) struct Model {
     pub(crate) name: String,
-    /// The files that it was read from.
-    pub(crate) files: Vec<PathBuf>,
     pub(crate) character: Character,
     pub(crate) roles: Roles,
     /// Metres per unit of the model.
@@ -73,17 +74,48 @@ impl Model {
         Ok(model)
     }
 
-    /// Reads the file, or creates the built-in character (`builtin`).
-    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Self> {
-        if path.as_os_str() == "builtin" {
-            if args.looks {
-                let (character, looks) = Looks::builtin()?;
-                let model = Self::new("builtin".into(), character, BUILTIN_TINT, fades)?;
-                return Ok(Self { looks, ..model });
+    /// Reads the files, or creates the built-in character (`builtin`). With `--looks`, files of one
+    /// skeleton become one model.
+    pub(crate) fn load(paths: &[PathBuf], args: &Args, fades: Fades) -> Result<Vec<Self>> {
+        let mut models = Vec::new();
+        let mut sets: Vec<(String, Wardrobe)> = Vec::new();
+        'paths: for path in paths {
+            if path.as_os_str() == "builtin" {
+                models.push(Self::builtin(args.looks, fades)?);
+                continue;
             }
-            let character = builtin::mannequin()?.character;
-            return Self::new("builtin".into(), character, BUILTIN_TINT, fades);
+            let (name, files, character) = Self::read(path, args)?;
+            outputs::check_unread(&args.outputs(), path, &files)?;
+            if !args.looks {
+                models.push(Self::new(name, character, FILE_TINT, fades)?);
+                continue;
+            }
+            for (all, wardrobe) in &mut sets {
+                if wardrobe.add(&character)? {
+                    *all = format!("{all} + {name}");
+                    continue 'paths;
+                }
+            }
+            sets.push((name, Wardrobe::new(character)));
         }
+        for (name, wardrobe) in sets {
+            let model = Self::new(name, wardrobe.character.clone(), FILE_TINT, fades)?;
+            let looks = wardrobe.looks();
+            models.push(Self { looks, ..model });
+        }
+        Ok(models)
+    }
+
+    fn builtin(dressed: bool, fades: Fades) -> Result<Self> {
+        let (character, looks) = match dressed {
+            true => Looks::builtin()?,
+            false => (builtin::mannequin()?.character, Looks::default()),
+        };
+        let model = Self::new("builtin".into(), character, BUILTIN_TINT, fades)?;
+        Ok(Self { looks, ..model })
+    }
+
+    fn read(path: &Path, args: &Args) -> Result<(String, Vec<PathBuf>, Character)> {
         let options = ImportOptions {
             up: args.up.map(Into::into),
             scale: args.scale,
@@ -100,18 +132,8 @@ impl Model {
                 Escaped(path.display())
             ));
         }
-        let files = imported.files;
         let name = Escaped(name.to_string_lossy()).to_string();
-        let model = Self::new(name, imported.character, 0.35, fades)?;
-        let looks = match args.looks {
-            true => Looks::of(&model.character),
-            false => Looks::default(),
-        };
-        Ok(Self {
-            files,
-            looks,
-            ..model
-        })
+        Ok((name, imported.files, imported.character))
     }
 
     fn new(name: String, character: Character, tint: f32, fades: Fades) -> Result<Self> {
@@ -139,7 +161,6 @@ impl Model {
         };
         Ok(Self {
             name,
-            files: Vec::new(),
             character,
             roles,
             scale,

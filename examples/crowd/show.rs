@@ -21,7 +21,7 @@ use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{CpuTimes, FrameLog, Readings};
 use super::walls::{Walls, around_views};
-use super::{Result, complain, outputs, say, scenery};
+use super::{Result, complain, say, scenery};
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
@@ -68,16 +68,11 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
         true => &builtin[..],
         false => &args.models,
     };
-    let load = |path: &PathBuf| {
-        let model = Model::load(path, args, fades)?;
-        outputs::check_unread(&args.outputs(), path, &model.files)?;
-        Ok(model)
-    };
     // Without files, the others are made from the built-in one.
     let others = KINDS.iter().take(args.characters as usize - 1);
     let others = others.map(|kind| Model::of(kind, fades));
-    let models = paths.iter().map(load).chain(others);
-    let models: Vec<Model> = models.collect::<Result<_>>()?;
+    let mut models = Model::load(paths, args, fades)?;
+    models.extend(others.collect::<Result<Vec<_>>>()?);
     for model in &models {
         let chosen = model.roles.describe(&model.character);
         say(&format!("{}: {chosen}", model.name))?;

@@ -57,7 +57,7 @@ pub use desc::{CrowdDesc, Stages};
 pub use detail::{Culling, Detail};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::PipelineInfo;
-pub use environment::{Environment, EnvironmentImage};
+pub use environment::Environment;
 pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instances::attachments::Attachment;

@@ -11,8 +11,8 @@ use ash::vk;
 /// as if seen along the normal (the first sum of Karis, "Real Shading in Unreal Engine 4", 2013).
 /// Faces are those of Vulkan's cube maps, looked up by the direction in the space of the
 /// environment: [`Environment::world_from_environment`](crate::Environment::world_from_environment)
-/// turns it. [`EnvironmentImage::prefiltered`](crate::EnvironmentImage::prefiltered) makes such
-/// levels, and `examples/environment.rs` uploads them.
+/// turns it. `EnvironmentImage` of the crate `throng-standalone` makes such levels, and
+/// `examples/environment.rs` uploads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(alias = "reflection probe")]
 pub struct EnvironmentMap {

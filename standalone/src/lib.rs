@@ -11,6 +11,8 @@
 //!    └── Buffer      mapped or device-local, read back as bytes
 //! ```
 //!
+//! [`EnvironmentImage`] filters images of surroundings, which engines do with tools of their own.
+//!
 //! Without a window:
 //!
 //! ```no_run
@@ -63,6 +65,7 @@ mod attachments;
 mod buffer;
 mod context;
 mod device;
+mod environment;
 mod error;
 mod frames;
 mod image;
@@ -77,6 +80,7 @@ mod validation;
 pub use attachments::Begin;
 pub use buffer::Buffer;
 pub use context::{Context, Handles};
+pub use environment::EnvironmentImage;
 pub(crate) use error::Result;
 pub use error::StandaloneError;
 pub use frames::{FrameCommands, Frames};

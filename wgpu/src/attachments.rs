@@ -2,7 +2,7 @@
 
 use crate::check::expect_alive;
 use crate::error::{Error, Result};
-use crate::shadow::ShadowTexture;
+use crate::sampled::{SHADOW, Sampled};
 use core::num::NonZeroU32;
 use throng::ash::{self, vk};
 use wgpu::RenderPassDescriptor;
@@ -16,10 +16,7 @@ pub(crate) struct Attachments<'a> {
 
 impl<'a> Attachments<'a> {
     /// Checks what wgpu allows, but a crowd cannot do.
-    pub(crate) fn new(
-        desc: &RenderPassDescriptor<'a>,
-        shadow: Option<&ShadowTexture>,
-    ) -> Result<Self> {
+    pub(crate) fn new(desc: &RenderPassDescriptor<'a>, sampled: &[&Sampled]) -> Result<Self> {
         let fault = |what, why| Err(Error::Attachment { what, why });
         let colors = desc.color_attachments.iter();
         if colors.clone().flatten().any(|it| it.depth_slice.is_some()) {
@@ -38,20 +35,20 @@ impl<'a> Attachments<'a> {
             depth: desc.depth_stencil_attachment.as_ref().map(|it| it.view),
             view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
         };
-        let samples = |view: &wgpu::TextureView| {
-            shadow.is_some_and(|shadow| shadow.texture == *view.texture())
-        };
-        if attachments.views().any(samples) {
-            return fault(
-                "the shadow map",
-                "is an attachment of a pass that samples it (PassDesc::shadow_map)",
-            );
+        for map in sampled {
+            if attachments.views().any(|it| map.texture == *it.texture()) {
+                let why = match map.what {
+                    SHADOW => "is an attachment of a pass that samples it (PassDesc::shadow_map)",
+                    _ => "is an attachment of a pass that samples it (PassDesc::environment)",
+                };
+                return fault(map.what, why);
+            }
         }
         for view in attachments.views() {
             expect_alive("an attachment", view.texture())?;
         }
-        if let Some(shadow) = shadow {
-            expect_alive("the shadow map", &shadow.texture)?;
+        for map in sampled {
+            expect_alive(map.what, &map.texture)?;
         }
         Ok(attachments)
     }

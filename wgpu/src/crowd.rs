@@ -7,14 +7,13 @@ use crate::gpu::Gpu;
 use crate::order::{Order, Submission};
 use crate::pass::{PassDesc, formats_bundle, raw_desc};
 use crate::rendering::Pass;
+use crate::sampled::Sampled;
 use crate::shading::Shading;
-use crate::shadow::{ShadowTexture, sampled_view};
 use core::fmt;
 use core::mem::ManuallyDrop;
 use std::sync::Arc;
 use throng::ash::vk;
-use throng::{CrowdDesc, MaterialDesc, PassId, ShadowMap};
-use wgpu::hal::vulkan::Api as Vulkan;
+use throng::{CrowdDesc, EnvironmentLight, EnvironmentMap, MaterialDesc, PassId, ShadowMap};
 
 /// Characters and their instances, drawn in wgpu.
 ///
@@ -75,7 +74,8 @@ pub struct Crowd {
     pub(crate) inner: ManuallyDrop<throng::Crowd>,
     pub(crate) gpu: Gpu,
     passes: Vec<Pass>,
-    pub(crate) shadow: Option<ShadowTexture>,
+    pub(crate) shadow: Option<Sampled>,
+    pub(crate) environment: Option<Sampled>,
     slots: Slots,
     order: Order,
     remains: Arc<Remains>,
@@ -98,6 +98,7 @@ impl Crowd {
             gpu: gpu.clone(),
             passes: Vec::new(),
             shadow: None,
+            environment: None,
             slots: Slots::new(frames),
             order: Order::new(),
             remains,
@@ -154,6 +155,7 @@ impl Crowd {
         self.passes.push(Pass {
             id,
             shadow_map: desc.shadow_map,
+            environment_map: desc.environment == EnvironmentLight::Map,
             shading,
             formats,
         });
@@ -185,14 +187,10 @@ impl Crowd {
     ///   [`Frame::draw`](crate::Frame::draw).
     /// - [`Error::Destroyed`] if it was destroyed.
     pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
-        let view = sampled_view(&self.gpu, texture)?;
+        let shadow = Sampled::shadow(&self.gpu, texture)?;
         self.open = None;
-        // SAFETY: the view is not destroyed through the guard.
-        let raw = unsafe { view.as_hal::<Vulkan>() };
-        let raw = raw.ok_or(Error::Destroyed("the shadow map"))?;
         let map = ShadowMap {
-            // SAFETY: the handle is not destroyed.
-            view: unsafe { raw.raw_handle() },
+            view: shadow.raw()?,
             // Of sampled depth textures in wgpu.
             layout: vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
             edge: texture.width(),
@@ -201,11 +199,34 @@ impl Crowd {
         // SAFETY: the view is of this device and samples an array of depth. The crowd and its draws
         // in flight keep it. Before each draw, wgpu changes the layout to this one.
         unsafe { self.inner.set_shadow_map(&map)? };
-        drop(raw);
-        self.shadow = Some(ShadowTexture {
-            texture: texture.clone(),
-            view,
-        });
+        self.shadow = Some(shadow);
+        Ok(())
+    }
+
+    /// Sets the environment map that passes with
+    /// [`PassDesc::environment`](crate::PassDesc::environment) `Map` sample.
+    ///
+    /// It is a square texture with the six layers of a cube, the usage `TEXTURE_BINDING`, a format
+    /// that can be filtered, and mip levels as [`EnvironmentMap`] describes them. A view's
+    /// [`environment`](throng::View::environment) turns it and says how bright it is.
+    ///
+    /// # Errors
+    /// As [`Self::set_shadow_map`].
+    pub fn set_environment_map(&mut self, texture: &wgpu::Texture) -> Result<()> {
+        let environment = Sampled::environment(&self.gpu, texture)?;
+        self.open = None;
+        let map = EnvironmentMap {
+            view: environment.raw()?,
+            sampler: None,
+            // Of sampled textures of colour in wgpu.
+            layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            levels: texture.mip_level_count(),
+        };
+        // SAFETY: the view is of this device and samples a cube of colour that can be filtered. The
+        // crowd and its draws in flight keep it. Before each draw, wgpu changes the layout to this
+        // one.
+        unsafe { self.inner.set_environment_map(&map)? };
+        self.environment = Some(environment);
         Ok(())
     }
 
@@ -243,6 +264,7 @@ impl Crowd {
             gpu: &self.gpu,
             passes: &self.passes,
             shadow: self.shadow.as_ref(),
+            environment: self.environment.as_ref(),
             open: self.open.insert(Open {
                 begun: self.slots.begin(index),
                 viewports: Vec::new(),
@@ -263,7 +285,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotPrepared`] if no frame was prepared, and if a call in between has ended it:
     /// one that adds, replaces or removes a character, a pass or a solver, creates pipelines, sets
-    /// the shadow map, reserves capacity, or abandons the reveal.
+    /// a map, reserves capacity, or abandons the reveal.
     pub fn resume_frame(&mut self) -> Result<Frame<'_>> {
         let open = self.open.as_mut().ok_or(Error::NotPrepared)?;
         if open.viewports.is_empty() {
@@ -277,6 +299,7 @@ impl Crowd {
             gpu: &self.gpu,
             passes: &self.passes,
             shadow: self.shadow.as_ref(),
+            environment: self.environment.as_ref(),
             open,
             remains: &self.remains,
             order: &mut self.order,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::order::FrameToken;
 use crate::pass::raw_format;
-use crate::shadow::sampled;
+use crate::sampled::sampled;
 use throng::ash::vk;
 use wgpu::hal::vulkan::Api as Vulkan;
 

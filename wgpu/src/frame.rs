@@ -10,8 +10,8 @@ use crate::flight::{Begun, Commands, InFlight, Remains, SlotUse};
 use crate::gpu::Gpu;
 use crate::order::{Draw, FrameToken, Order, Reveal, Submission};
 use crate::rendering::{self, Pass};
+use crate::sampled::Sampled;
 use crate::shading::Shading;
-use crate::shadow::ShadowTexture;
 use std::sync::Arc;
 use throng::ash::vk;
 use throng::{PassId, View, ViewId, Views};
@@ -33,7 +33,8 @@ pub struct Frame<'a> {
     pub(crate) inner: throng::Frame<'a>,
     pub(crate) gpu: &'a Gpu,
     pub(crate) passes: &'a [Pass],
-    pub(crate) shadow: Option<&'a ShadowTexture>,
+    pub(crate) shadow: Option<&'a Sampled>,
+    pub(crate) environment: Option<&'a Sampled>,
     pub(crate) open: &'a mut Open,
     pub(crate) remains: &'a Arc<Remains>,
     pub(crate) order: &'a mut Order,
@@ -301,13 +302,14 @@ impl Frame<'_> {
     /// - [`Error::NotPrepared`] before [`Self::prepare`], or if that failed.
     /// - [`Error::OtherEncoder`] if the encoder is of another [`Gpu`].
     /// - [`throng::Error::NotFound`] if the pass does not exist, and [`throng::Error::Argument`] if
-    ///   the view is of another frame, or the pass needs a shadow map and there is none.
+    ///   the view is of another frame, or the pass needs a shadow or environment map and there is
+    ///   none.
     /// - [`Error::Attachment`] for a depth attachment without `depth_ops`, slices of 3D textures,
-    ///   or a shadow map that is an attachment and sampled at the same time.
+    ///   or a map that is an attachment and sampled at the same time.
     /// - [`Error::OtherDevice`] if a texture is of another device. One of another
     ///   [`wgpu::Instance`] also reports an error to its own device, which panics by default; the
     ///   panic is caught here.
-    /// - [`Error::Destroyed`] if an attachment or the shadow map was destroyed.
+    /// - [`Error::Destroyed`] if an attachment or a map was destroyed.
     /// - [`Error::Rejected`] for everything that wgpu rejects: formats or samples that are not
     ///   those of the pass, attachments of different sizes, a view whose viewport is larger.
     /// - [`Error::DeviceLost`].
@@ -365,14 +367,21 @@ impl Frame<'_> {
         };
         let (_, viewport) = viewport.ok_or(foreign)?;
         let shadow = self.shadow.filter(|_| known.shadow_map);
-        let attachments = Attachments::new(desc, shadow)?;
+        let environment = self.environment.filter(|_| known.environment_map);
+        let sampled: Vec<&Sampled> = shadow.into_iter().chain(environment).collect();
+        let attachments = Attachments::new(desc, &sampled)?;
         let area = rendering::area(*viewport);
         let textures = attachments.views().map(wgpu::TextureView::texture);
         let before = with_own(self.gpu, ("an attachment", textures), || {
-            rendering::before(self.gpu, desc, (known, shadow, groups), (area, &token))
+            rendering::before(self.gpu, desc, (known, &sampled, groups), (area, &token))
         })?;
         let slot = SlotUse::new(&self.open.begun.slot);
-        let drawn = self.record(&attachments, (view, pass), (area, &slot), (shadow, groups))?;
+        let drawn = self.record(
+            &attachments,
+            (view, pass),
+            (area, &slot),
+            (&sampled, groups),
+        )?;
         let after = rendering::after(self.gpu, desc)?;
         let commands = [before, drawn].into_iter().chain(after);
         let draw = Draw {
@@ -391,7 +400,7 @@ impl Frame<'_> {
         attachments: &Attachments<'_>,
         (view, pass): (ViewId, PassId),
         (area, slot): (vk::Rect2D, &Arc<SlotUse>),
-        (shadow, groups): (Option<&ShadowTexture>, Groups<'_>),
+        (sampled, groups): (&[&Sampled], Groups<'_>),
     ) -> Result<wgpu::CommandBuffer> {
         let device = self.gpu.device();
         let raw = attachments.raw()?;
@@ -423,7 +432,7 @@ impl Frame<'_> {
                 Ok::<(), Error>(drawn?)
             })
         }?;
-        let views = attachments.views().chain(shadow.map(|it| &it.view));
+        let views = attachments.views().chain(sampled.iter().map(|it| &it.view));
         let views = views.cloned().collect();
         let groups = groups.iter().map(|(group, _)| (*group).clone()).collect();
         let kept = (views, groups);

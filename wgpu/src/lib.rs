@@ -106,8 +106,8 @@ mod opening;
 mod order;
 mod pass;
 mod rendering;
+mod sampled;
 mod shading;
-mod shadow;
 mod space;
 mod translate;
 

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::material::MaterialDesc;
 use core::num::NonZeroU32;
-use throng::PassKind;
 use throng::ash::vk;
+use throng::{EnvironmentLight, PassKind};
 use wgpu::hal::vulkan::Api as Vulkan;
 
 /// The attachments and options of a pass.
@@ -75,6 +75,11 @@ pub struct PassDesc<'a> {
     /// True if the shading samples the map of
     /// [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
+    /// The light that the built-in shading has beside the sun.
+    ///
+    /// With [`EnvironmentLight::Map`], it samples the map of
+    /// [`Crowd::set_environment_map`](crate::Crowd::set_environment_map).
+    pub environment: EnvironmentLight,
     /// The program's own shading, for [`PassKind::Color`].
     pub material: Option<MaterialDesc<'a>>,
 }
@@ -94,6 +99,7 @@ impl Default for PassDesc<'_> {
             depth_clamp: false,
             motion_scale: [1.0; 2],
             shadow_map: false,
+            environment: EnvironmentLight::Sky,
             material: None,
         }
     }
@@ -125,6 +131,7 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<throng::PassDes
         depth_clamp: desc.depth_clamp,
         motion_scale: desc.motion_scale,
         shadow_map: desc.shadow_map,
+        environment: desc.environment,
         ..throng::PassDesc::default()
     })
 }

@@ -5,8 +5,8 @@ use crate::check::scoped;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::order::FrameToken;
+use crate::sampled::{self, Sampled};
 use crate::shading::Shading;
-use crate::shadow::{ShadowTexture, sampled};
 use throng::ash::vk;
 use wgpu::{LoadOp, Operations, RenderPassColorAttachment, RenderPassDescriptor, StoreOp};
 
@@ -15,6 +15,7 @@ use wgpu::{LoadOp, Operations, RenderPassColorAttachment, RenderPassDescriptor, 
 pub(crate) struct Pass {
     pub(crate) id: throng::PassId,
     pub(crate) shadow_map: bool,
+    pub(crate) environment_map: bool,
     pub(crate) shading: Option<Shading>,
     /// An empty bundle of the same formats. wgpu compares it with the attachments.
     pub(crate) formats: wgpu::RenderBundle,
@@ -44,7 +45,7 @@ pub(crate) fn area(viewport: vk::Rect2D) -> vk::Rect2D {
 pub(crate) fn before(
     gpu: &Gpu,
     desc: &RenderPassDescriptor<'_>,
-    (pass, shadow, groups): (&Pass, Option<&ShadowTexture>, Groups<'_>),
+    (pass, sampled, groups): (&Pass, &[&Sampled], Groups<'_>),
     (area, token): (vk::Rect2D, &FrameToken),
 ) -> Result<wgpu::CommandBuffer> {
     let timestamps = desc.timestamp_writes.clone();
@@ -83,9 +84,9 @@ pub(crate) fn before(
     scoped(gpu.device(), what, || {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         token.use_in(&mut encoder);
-        if let Some(shadow) = shadow {
-            let map = [sampled(&shadow.texture)].into_iter();
-            encoder.transition_resources(core::iter::empty(), map);
+        if !sampled.is_empty() {
+            let maps = sampled.iter().map(|it| sampled::sampled(&it.texture));
+            encoder.transition_resources(core::iter::empty(), maps);
         }
         let mut rendering = encoder.begin_render_pass(&before);
         let (at, size) = (area.offset, area.extent);

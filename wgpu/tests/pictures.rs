@@ -1,16 +1,18 @@
 //! Pictures are those that the same scene gives without wgpu.
 
 use crate::support::{
-    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, idle, light_from_world,
-    messages, pass_desc, populate, read, read_layer, spawns, square, texture, whole,
+    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, environment_desc, gpu, idle,
+    light_from_world, messages, pass_desc, populate, read, read_layer, spawns, square, texture,
+    whole,
 };
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
-use throng::{CharacterDesc, PassKind, Stages, View};
+use throng::{CharacterDesc, EnvironmentLight, PassKind, Stages, View};
 use throng_reference::picture::{covered, different};
 use throng_reference::ribbon::{built, ribbon};
 use throng_standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
 use throng_wgpu::{Crowd, Encoder, PassDesc, throng};
+use wgpu::util::DeviceExt as _;
 
 const TIME_S: f64 = 0.3;
 
@@ -221,6 +223,68 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
     assert!(different(&pictures[0], &pictures[1], 8) > 50);
     assert_eq!(different(&pictures[1], &pictures[2], 0), 0);
     drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// An environment map of one colour reflects what the same irradiance does, and another colour
+/// something else.
+#[test]
+fn reflect_an_environment_map() {
+    const LEVELS: u32 = 3;
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let map = |radiance: [u16; 3]| {
+        let desc = environment_desc(LEVELS);
+        let texels = (0..LEVELS).map(|level| (desc.size.width >> level).pow(2));
+        // 1.0 in half precision.
+        let [r, g, b] = radiance;
+        let texels = vec![[r, g, b, 0x3C00]; 6 * texels.sum::<u32>() as usize];
+        let order = wgpu::util::TextureDataOrder::MipMajor;
+        let bytes: Vec<u8> = texels
+            .iter()
+            .flatten()
+            .flat_map(|it| it.to_le_bytes())
+            .collect();
+        gpu.device()
+            .create_texture_with_data(gpu.queue(), &desc, order, &bytes)
+    };
+    let radiance = Vec3::new(0.5, 0.25, 0.125);
+    let [same, other] = [[0x3800, 0x3400, 0x3000], [0x3000, 0x3800, 0x3400]].map(map);
+    let target = Target::new(&gpu, SIZE, 1);
+    let mut picture = |light: EnvironmentLight, texture: Option<&wgpu::Texture>| {
+        if let Some(texture) = texture {
+            crowd.set_environment_map(texture).unwrap();
+        }
+        let pass = crowd.create_pass(&PassDesc {
+            environment: light,
+            ..pass_desc(1)
+        });
+        let pass = pass.unwrap();
+        let camera = View {
+            environment: Some(throng::Environment::uniform(radiance)),
+            ..camera(SIZE)
+        };
+        let mut encoder = Encoder::new(&gpu);
+        crowd.update(TIME_S).unwrap();
+        crowd.wait_for_frame().unwrap();
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[camera]).unwrap();
+        let drawn = target.draw((&frame, &mut encoder), (views[0], pass), true);
+        drawn.unwrap();
+        encoder.submit().unwrap();
+        crowd.remove_pass(pass).unwrap();
+        read(&gpu, &target.color)
+    };
+    let sky = picture(EnvironmentLight::Sky, None);
+    let irradiance = picture(EnvironmentLight::Irradiance, None);
+    let reflected = picture(EnvironmentLight::Map, Some(&same));
+    let coloured = picture(EnvironmentLight::Map, Some(&other));
+    assert!(different(&sky, &irradiance, 8) > 500);
+    // A surface reflects the map like a mirror or like chalk, with roundings of half precision.
+    assert_eq!(different(&irradiance, &reflected, 2), 0);
+    assert!(different(&reflected, &coloured, 2) > 500);
+    drop((crowd, target, same, other, gpu));
     messages::expect_none();
 }
 

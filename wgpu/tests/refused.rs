@@ -1,8 +1,8 @@
 //! Arguments that do not fit are typed errors, and nothing is recorded.
 
 use crate::support::{
-    COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, gpu, idle, messages, now,
-    pass_desc, populate, square, texture, whole,
+    COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, environment_desc, gpu, idle,
+    messages, now, pass_desc, populate, square, texture, whole,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -232,6 +232,71 @@ fn shadow_maps_that_do_not_fit() {
     );
     let map = texture(&gpu, DEPTH, SIZE, 1);
     crowd.set_shadow_map(&map, false).unwrap();
+    idle(&gpu);
+    draw(&mut crowd).unwrap();
+    map.destroy();
+    idle(&gpu);
+    let result = draw(&mut crowd);
+    assert!(matches!(result, Err(Error::Destroyed(_))), "{result:?}");
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+#[test]
+fn environment_maps_that_do_not_fit() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let good = environment_desc(1);
+    let made = |desc: &wgpu::TextureDescriptor<'_>| gpu.device().create_texture(desc);
+    let mut set = |texture: &wgpu::Texture| crowd.set_environment_map(texture);
+    let foreign = Gpu::open(gpu.adapter(), &Default::default()).unwrap();
+    let result = set(&foreign.device().create_texture(&good));
+    assert!(
+        matches!(result, Err(Error::OtherDevice { .. })),
+        "{result:?}"
+    );
+    let result = set(&texture(&gpu, DEPTH, good.size, 1));
+    assert!(matches!(result, Err(Error::Format { .. })), "{result:?}");
+    let size = wgpu::Extent3d {
+        depth_or_array_layers: 5,
+        ..good.size
+    };
+    for bad in [
+        wgpu::TextureDescriptor {
+            size,
+            ..good.clone()
+        },
+        wgpu::TextureDescriptor {
+            usage: wgpu::TextureUsages::COPY_DST,
+            ..good.clone()
+        },
+    ] {
+        let result = set(&made(&bad));
+        assert!(
+            matches!(result, Err(Error::Attachment { .. })),
+            "{result:?}"
+        );
+    }
+    let pass = crowd.create_pass(&PassDesc {
+        environment: throng::EnvironmentLight::Map,
+        ..pass_desc(1)
+    });
+    let pass = pass.unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let draw = |crowd: &mut Crowd| {
+        let mut encoder = Encoder::new(&gpu);
+        crowd.update(0.3)?;
+        let mut frame = crowd.begin_frame(0.3)?;
+        let views = frame.prepare(&[camera(SIZE)])?;
+        target.draw((&frame, &mut encoder), (views[0], pass), true)?;
+        encoder.submit()?;
+        Ok::<_, Error>(())
+    };
+    let result = draw(&mut crowd);
+    assert!(matches!(result, Err(Error::Throng(_))), "{result:?}");
+    let map = made(&good);
+    crowd.set_environment_map(&map).unwrap();
     idle(&gpu);
     draw(&mut crowd).unwrap();
     map.destroy();

@@ -1,8 +1,8 @@
 //! Frames that are drawn after the game went on.
 
 use crate::support::{
-    DEPTH, SIDES, SIZE, Target, camera, desc, frame, gpu, messages, pass_desc, read, spawns,
-    square, texture,
+    DEPTH, SIDES, SIZE, Target, camera, desc, environment_desc, frame, gpu, messages, pass_desc,
+    read, spawns, square, texture,
 };
 use throng::glam::{Affine3A, DVec3, Mat3, Vec3};
 use throng::ik::Aim;
@@ -214,7 +214,7 @@ fn draws_show_what_was_prepared() {
 type Call = (&'static str, fn(&mut World));
 
 /// Calls after which a frame cannot be resumed, whether they fail or not.
-const ENDS: [Call; 11] = [
+const ENDS: [Call; 12] = [
     ("add_character", |world| {
         let added = world.crowd.add_character(&person(), &person_desc());
         world.people = added.unwrap();
@@ -244,6 +244,10 @@ const ENDS: [Call; 11] = [
     ("set_shadow_map", |world| {
         let map = texture(&world.gpu, DEPTH, square(64), 1);
         world.crowd.set_shadow_map(&map, false).unwrap();
+    }),
+    ("set_environment_map", |world| {
+        let map = world.gpu.device().create_texture(&environment_desc(1));
+        world.crowd.set_environment_map(&map).unwrap();
     }),
     ("warm_up", |world| {
         let warm = world

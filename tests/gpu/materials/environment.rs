@@ -10,9 +10,8 @@ use throng::ash::vk;
 use throng::glam::{Quat, Vec3};
 use throng::import::Imported;
 use throng::mesh::Material;
-use throng::{
-    Environment, EnvironmentImage, EnvironmentLight, Error, Lighting, PassDesc, ShadowMap, View,
-};
+use throng::{Environment, EnvironmentLight, Error, Lighting, PassDesc, ShadowMap, View};
+use throng_standalone::EnvironmentImage;
 
 /// A ball of a white material.
 fn white(metallic: f32, roughness: f32) -> Imported {

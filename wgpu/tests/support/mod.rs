@@ -151,6 +151,23 @@ pub(crate) fn texture(
     })
 }
 
+/// An environment map of this many levels.
+pub(crate) fn environment_desc(levels: u32) -> wgpu::TextureDescriptor<'static> {
+    wgpu::TextureDescriptor {
+        label: Some("test"),
+        size: wgpu::Extent3d {
+            depth_or_array_layers: 6,
+            ..square(8)
+        },
+        mip_level_count: levels,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba16Float,
+        usage: Usages::TEXTURE_BINDING | Usages::COPY_DST,
+        view_formats: &[],
+    }
+}
+
 /// Attachments of one size.
 pub(crate) struct Target {
     pub(crate) color: wgpu::Texture,
