@@ -106,25 +106,30 @@ impl Wardrobe {
     }
 
     /// Adds the parts of another file. Returns false if one of them does not fit the skeleton.
-    pub(crate) fn add(&mut self, other: &Character) -> Result<bool> {
+    pub(crate) fn add(&mut self, other: &Character) -> bool {
         let options = OutfitOptions::default();
-        let (character, report) = self.character.with_parts_of(other, &options)?;
-        if !report.left_out.is_empty() {
-            return Ok(false);
-        }
+        let merged = self.character.with_parts_of(other, &options);
+        let Some((character, report)) = merged.ok().filter(|(_, it)| it.left_out.is_empty()) else {
+            return false;
+        };
         // All of its parts were added, in their order.
-        let here = |part: PartId| report.added[part.index()].part;
+        let added = report.added.iter().map(|added| added.part);
+        let pairs: Vec<_> = other.parts().map(|(part, _)| part).zip(added).collect();
+        let here = |parts: Vec<PartId>| {
+            let added = pairs.iter().filter(move |(part, _)| parts.contains(part));
+            added.map(|(_, added)| *added)
+        };
         let (body, carried) = sorted(other);
-        self.bodies.push(body.into_iter().map(here).collect());
+        self.bodies.push(here(body).collect());
         for (by, parts) in carried {
-            let parts = parts.into_iter().map(here);
+            let parts = here(parts);
             match self.carried.iter_mut().find(|(joint, _)| *joint == by) {
                 Some((_, all)) => all.extend(parts),
                 None => self.carried.push((by, parts.collect())),
             }
         }
         self.character = character;
-        Ok(true)
+        true
     }
 
     /// The choices of everyone: one of the bodies, at most one of the parts that one joint carries,

@@ -91,7 +91,7 @@ impl Model {
                 continue;
             }
             for (all, wardrobe) in &mut sets {
-                if wardrobe.add(&character)? {
+                if wardrobe.add(&character) {
                     *all = format!("{all} + {name}");
                     continue 'paths;
                 }
