@@ -77,7 +77,7 @@ impl Environment {
     /// The projection of samples from all directions, such as the texels of a map.
     ///
     /// Each is a direction of length 1 in the space of the environment, linear radiance, and a
-    /// solid angle. The sum of all angles counts as the whole sphere.
+    /// solid angle. The sum of all angles counts as the whole sphere. Without samples, all is dark.
     ///
     /// ```
     /// use throng::Environment;
@@ -98,7 +98,10 @@ impl Environment {
                 *sum += radiance * (angle * f64::from(part * constant));
             }
         }
-        let sphere = 4.0 * core::f64::consts::PI / whole;
+        let sphere = match whole > 0.0 {
+            true => 4.0 * core::f64::consts::PI / whole,
+            false => 0.0,
+        };
         Self {
             radiance: sums.map(|sum| (sum * sphere).as_vec3()),
             ..Self::uniform(Vec3::ZERO)

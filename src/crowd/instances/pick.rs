@@ -123,11 +123,12 @@ impl Crowd {
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
             let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
             let near = |index: &u32| {
-                let state = &scene.instances[*index];
-                let sphere = state.sphere(animator);
+                if !scene.visibility.mask_shows(view_mask, *index) {
+                    return None;
+                }
+                let sphere = scene.instances[*index].sphere(animator);
                 let near = ray.reaches(sphere.center, sphere.reach())?;
-                let is_shown = scene.visibility.mask_shows(view_mask, *index);
-                is_shown.then_some((near, *index))
+                Some((near, *index))
             };
             let mut shown: Vec<(f64, u32)> = loaded.members.iter().filter_map(near).collect();
             shown.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
