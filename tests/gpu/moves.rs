@@ -1,4 +1,4 @@
-//! What it takes to upload instances that only moved.
+//! Uploads of instances that only moved.
 
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};

@@ -27,7 +27,7 @@ pub(crate) struct Instances {
     free_indices: Vec<u32>,
     /// The records that changed. They may be those of dead instances: uploading these is harmless.
     pub(crate) changed: Pending,
-    /// The records of which the transform changed. Some may be among those that changed, too.
+    /// The records whose transforms changed. Some may be among those that changed otherwise, too.
     pub(crate) moved: Pending,
     /// True if an instance is new, and if one was that the last frame uploaded.
     any_new: [bool; 2],

@@ -288,9 +288,9 @@ impl WorkBuffer {
     }
 }
 
-/// The sections of the instance table: instances, and if the GPU culls, their actors, their bounding
-/// spheres in character space, the levels of detail that views had of them, and when views showed
-/// them last.
+/// The sections of the instance table: instances, and if the GPU culls, their actors, bounding
+/// spheres in character space, levels of detail that views had of them, and when views showed them
+/// last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableLayout {
     pub(crate) actors: u64,
