@@ -46,12 +46,6 @@ void write_actor(const uint row, const uint index, const bool moved, const uint 
         vec4 sphere = moved ? table[spheres_at + index] : actors[from];
         float scale = largest_scale(a.xyz, b.xyz, c.xyz);
         vec4 rest = moved ? table[to + 1u] : actors[from + 1u];
-        if (moved) {
-            // If the GPU placed it before, the CPU has not seen its flag.
-            uint flags = floatBitsToUint(rest.z) & ~ACTOR_FLIPPED;
-            flags |= dot(a.xyz, cross(b.xyz, c.xyz)) < 0.0 ? ACTOR_FLIPPED : 0u;
-            rest.z = uintBitsToFloat(flags);
-        }
         table[to] = vec4(sphere_center(a, b, c, sphere.xyz), sphere_radius(sphere, scale));
         table[to + 1u] = vec4(scale, rest.yzw);
     } else if (row == 1u) {

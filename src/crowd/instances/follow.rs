@@ -85,6 +85,10 @@ impl Crowd {
         if same && !jumps && !was_on_gpu {
             return Ok(());
         }
+        if was_on_gpu {
+            // The GPU has a flag of its own for whether it is flipped.
+            self.scene.visibility.note_actor(child.index);
+        }
         let animator = &mut self.animators.untracked_mut()[character];
         animator.put_shown(actor, &world_from_child, jumps);
         self.scene.put_record(child, &world_from_child, jumps);
