@@ -117,16 +117,6 @@ impl Pending {
         self.changed.add(index);
     }
 
-    /// True if an index changed.
-    pub(crate) fn has(&self, index: u32) -> bool {
-        self.changed.has(index)
-    }
-
-    /// Forgets the changes of indices that another list has, too.
-    pub(crate) fn remove_all(&mut self, others: &Self) {
-        self.changed.remove_all(&others.changed);
-    }
-
     /// The changes to upload.
     pub(crate) fn list(&self) -> &[u32] {
         self.changed.list()
@@ -135,6 +125,19 @@ impl Pending {
     /// The changes that the last frame uploaded.
     pub(crate) fn uploaded(&self) -> &[u32] {
         &self.uploaded
+    }
+
+    /// Forgets the indices of another list that changed.
+    pub(crate) fn remove_from(&self, others: &mut Marked) {
+        others.remove_all(&self.changed);
+    }
+
+    /// Notes that a frame has uploaded everything, and what other lists have, which changed if the
+    /// upload never arrives.
+    pub(crate) fn mark_uploaded_with(&mut self, others: &mut Marked) {
+        self.mark_uploaded();
+        self.uploaded.extend_from_slice(others.list());
+        others.clear();
     }
 
     /// Notes that a frame has uploaded everything.

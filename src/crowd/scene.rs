@@ -303,7 +303,7 @@ impl Scene {
     /// Sets the bounding spheres of the instances whose records this frame writes.
     pub(crate) fn update_spheres(&mut self, animators: &Animators) {
         let poses = self.poses.gpu.as_ref();
-        let [changed, moved] = [&self.instances.changed, &self.instances.moved];
+        let Instances { changed, moved, .. } = &self.instances;
         for (moved, list) in [(false, changed.list()), (true, moved.list())] {
             for index in list {
                 let only_gpu = only_gpu(poses, &self.visibility, *index);

@@ -5,7 +5,6 @@ use crate::crowd::animators::Animators;
 use crate::crowd::frame::state::FrameState;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
-use crate::crowd::pending::Pending;
 use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::{Prepared, ViewInput};
@@ -79,8 +78,9 @@ impl Scene {
         while let Some(index) = self.visibility.noted.pop() {
             self.instances.changed.add(index);
         }
-        self.instances.moved.remove_all(&self.instances.changed);
-        let [changed, moved] = [&self.instances.changed, &self.instances.moved].map(Pending::list);
+        let instances = &mut self.instances;
+        instances.changed.remove_from(&mut instances.moved);
+        let [changed, moved] = [self.instances.changed.list(), self.instances.moved.list()];
         let count = changed.len();
         let records = changed.iter().map(|index| self.instances[*index].record);
         out.write(Part::Changes, 0, count)?.fill_with(records)?;

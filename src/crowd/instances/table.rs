@@ -4,7 +4,7 @@ use crate::crowd::SkinningStage;
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{Colors, CpuSkinned, InstanceState, Kind, Sizes, Totals};
 use crate::crowd::memory::range_allocator::RangeAllocator;
-use crate::crowd::pending::Pending;
+use crate::crowd::pending::{Marked, Pending};
 use crate::crowd::table::Table;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_index};
@@ -28,7 +28,7 @@ pub(crate) struct Instances {
     /// The records that changed. They may be those of dead instances: uploading these is harmless.
     pub(crate) changed: Pending,
     /// The records whose transforms changed. Some may be among those that changed otherwise, too.
-    pub(crate) moved: Pending,
+    pub(crate) moved: Marked,
     /// True if an instance is new, and if one was that the last frame uploaded.
     any_new: [bool; 2],
     capacity: Capacity,
@@ -80,7 +80,7 @@ impl Instances {
             kinds: Table::default(),
             free_indices: Vec::new(),
             changed: Pending::default(),
-            moved: Pending::default(),
+            moved: Marked::default(),
             any_new: [false; 2],
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
@@ -140,8 +140,7 @@ impl Instances {
     pub(crate) fn mark_uploaded(&mut self) {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
-        self.changed.mark_uploaded();
-        self.moved.mark_uploaded();
+        self.changed.mark_uploaded_with(&mut self.moved);
         let any_new = core::mem::take(&mut self.any_new[0]);
         self.any_new[1] = any_new;
         for index in self.changed.uploaded().iter().filter(|_| any_new) {
@@ -159,7 +158,6 @@ impl Instances {
             instance.is_new |= instance.was_new;
         }
         self.changed.mark_lost();
-        self.moved.mark_lost();
     }
 
     /// Sets whether an instance's palette lies in the ring.
