@@ -31,8 +31,8 @@ const ENTRY_BYTES: u64 = 48;
 const MAX_GPU_BYTES: f64 = 1024.0;
 
 /// The most memory of the CPU for each instance, in bytes. The tints are 28 of them, beside the
-/// record that has them in half precision.
-const MAX_CPU_BYTES: f64 = 796.0;
+/// record that has them in half precision, and the list of those that moved is 4.
+const MAX_CPU_BYTES: f64 = 800.0;
 
 fn gpu_memory(context: &mut Context) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
