@@ -191,7 +191,8 @@ fn push_constants_lie_as_the_shaders_have_them() {
         (
             "scatter.comp",
             "Push",
-            members!(ScatterPush: change_count, moved_count, actors_at, levels_at, shown_at, spheres_at),
+            members!(ScatterPush: change_count, moved_count, actors_at, levels_at, shown_at,
+                spheres_at),
         ),
         (
             "shift.comp",

@@ -186,6 +186,17 @@ fn frames_that_are_prepared_twice() {
     messages::expect_none();
 }
 
+/// Draws a frame, and submits it.
+fn draw_into(target: &Target, crowd: &mut Crowd, pass: throng::PassId) -> Result<(), Error> {
+    let mut encoder = Encoder::new(&crowd.gpu().clone());
+    crowd.update(0.3)?;
+    let mut frame = crowd.begin_frame(0.3)?;
+    let views = frame.prepare(&[camera(SIZE)])?;
+    target.draw((&frame, &mut encoder), (views[0], pass), true)?;
+    encoder.submit()?;
+    Ok(())
+}
+
 #[test]
 fn shadow_maps_that_do_not_fit() {
     let gpu = gpu();
@@ -212,15 +223,7 @@ fn shadow_maps_that_do_not_fit() {
     };
     let pass = crowd.create_pass(&pass).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
-    let draw = |crowd: &mut Crowd| {
-        let mut encoder = Encoder::new(&gpu);
-        crowd.update(0.3)?;
-        let mut frame = crowd.begin_frame(0.3)?;
-        let views = frame.prepare(&[camera(SIZE)])?;
-        target.draw((&frame, &mut encoder), (views[0], pass), true)?;
-        encoder.submit()?;
-        Ok::<_, Error>(())
-    };
+    let draw = |crowd: &mut Crowd| draw_into(&target, crowd, pass);
     let result = draw(&mut crowd);
     assert!(matches!(result, Err(Error::Throng(_))), "{result:?}");
     crowd.set_shadow_map(&target.depth, false).unwrap();
@@ -284,15 +287,7 @@ fn environment_maps_that_do_not_fit() {
     });
     let pass = pass.unwrap();
     let target = Target::new(&gpu, SIZE, 1);
-    let draw = |crowd: &mut Crowd| {
-        let mut encoder = Encoder::new(&gpu);
-        crowd.update(0.3)?;
-        let mut frame = crowd.begin_frame(0.3)?;
-        let views = frame.prepare(&[camera(SIZE)])?;
-        target.draw((&frame, &mut encoder), (views[0], pass), true)?;
-        encoder.submit()?;
-        Ok::<_, Error>(())
-    };
+    let draw = |crowd: &mut Crowd| draw_into(&target, crowd, pass);
     let result = draw(&mut crowd);
     assert!(matches!(result, Err(Error::Throng(_))), "{result:?}");
     let map = made(&good);
