@@ -8,6 +8,7 @@ use throng::Error;
 use throng::ash::{self, vk};
 use throng::gpu::{Device, FeatureChain, Features};
 
+/// The function of every instance, whichever function a test replaces.
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 type Properties = unsafe extern "system" fn(vk::PhysicalDevice, *mut vk::PhysicalDeviceProperties);
@@ -64,11 +65,10 @@ fn instance(setup: &Setup, name: &CStr, other: *const c_void) -> ash::Instance {
     let load = |asked: &CStr| {
         let real = unsafe { context.entry.get_instance_proc_addr(handle, asked.as_ptr()) };
         let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
-        if asked == name {
+        if asked == c"vkGetPhysicalDeviceProperties" {
             PROPERTIES.store(real.cast_mut(), Relaxed);
-            return other;
         }
-        real
+        if asked == name { other } else { real }
     };
     unsafe { ash::Instance::load_with(load, handle) }
 }
