@@ -2,6 +2,8 @@
 
 use crate::support::{self, camera, mannequin, messages, person, picture, run};
 use bevy::prelude::*;
+use bevy::render::pipelined_rendering::RenderAppChannels;
+use bevy::render::{ExtractSchedule, view::WindowSurfaces};
 use bevy_throng::{Throng, ThrongPlugin};
 
 #[test]
@@ -22,6 +24,22 @@ fn two_apps_and_two_plugins_are_fine() {
     let mut app = App::new();
     app.add_plugins((ThrongPlugin::default(), ThrongPlugin::default()));
     assert_eq!(messages::awaited("twice").len(), 1);
+}
+
+/// wgpu waits for the device when a surface is dropped, without a lock of the queue.
+#[test]
+fn nothing_is_submitted_while_bevy_drops_surfaces() {
+    let mut app = support::app();
+    run(&mut app, 2);
+    let mut channels = app.world_mut().resource_mut::<RenderAppChannels>();
+    let render = bevy::tasks::block_on(channels.recv()).unwrap();
+    let surfaces = render.world().component_id::<WindowSurfaces>().unwrap();
+    let schedule = render.get_schedule(ExtractSchedule).unwrap();
+    let one_by_one = schedule.graph().conflicting_systems().iter();
+    // Bevy's system that drops them, and throng's that submits.
+    let waits = one_by_one.filter(|(_, _, on)| on.contains(&surfaces));
+    assert_eq!(waits.count(), 1);
+    channels.send_blocking(render);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use bevy::platform::collections::HashMap;
 use bevy::render::Extract;
 use bevy::render::camera::TemporalJitter;
 use bevy::render::sync_world::MainEntity;
-use bevy::render::view::RetainedViewEntity;
+use bevy::render::view::{RetainedViewEntity, WindowSurfaces};
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
 use core::f32::consts::FRAC_PI_2;
@@ -136,11 +136,15 @@ fn lamp(clip: Mat4, at: bevy::math::Vec3, edge: usize, own: Option<&RenderLayers
 }
 
 /// Prepares the picture: poses and lists of all views.
+///
+/// It submits, which nothing may do while Bevy drops the surface of a window: wgpu waits for the
+/// device then, and does not lock the queue. So it takes the surfaces, as Bevy's system does.
 pub(super) fn prepare(
     cameras: Extract<Cameras>,
     (suns, lamps): (Extract<Suns>, Extract<Lamps>),
     (fixed, count): (Extract<Res<Time<Fixed>>>, Extract<Res<FrameCount>>),
     throng: Res<Throng>,
+    _surfaces: Option<Res<WindowSurfaces>>,
     mut prepared: ResMut<Prepared>,
 ) {
     prepared.views.clear();
