@@ -1,6 +1,6 @@
 //! An engine with a device of its own, which has only the features that it asks for.
 
-use crate::support::Setup;
+use crate::support::{Change, Setup};
 use throng::ash::{self, vk};
 use throng::gpu::MemoryRequest;
 use throng::gpu::{Device, FeatureChain, Features, GpuAllocator, MemoryAllocator, MemoryBlock};
@@ -41,9 +41,8 @@ impl Engine {
         let raw = with_info(setup, |info| unsafe {
             let mut chain = FeatureChain::new(features);
             let (info, instance) = (chain.add_to(info), &setup.context.instance);
-            instance
-                .create_device(setup.context.physical_device, &info, None)
-                .unwrap()
+            let physical_device = setup.context.physical_device;
+            Change::amid_use(|| instance.create_device(physical_device, &info, None)).unwrap()
         });
         Self::with_device(setup, raw, features)
     }
@@ -269,7 +268,7 @@ impl Engine {
             self.raw.destroy_command_pool(self.pool, None);
             drop(self.allocator);
             if self.owns_device {
-                self.raw.destroy_device(None);
+                Change::amid_use(|| self.raw.destroy_device(None));
             }
         }
     }

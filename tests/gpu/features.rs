@@ -3,7 +3,7 @@
 use crate::engine::{Engine, with_info};
 use crate::reference::words::Fails;
 use crate::support::frames::EXTENT;
-use crate::support::{SMALL, Setup, each, placed, stages, view};
+use crate::support::{Change, SMALL, Setup, each, placed, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{Device, FeatureChain, Features};
@@ -19,14 +19,8 @@ const WANTED: Features = Features::REQUIRED
     .union(Features::DRAW_INDIRECT_FIRST_INSTANCE);
 
 fn create(setup: &Setup, info: &vk::DeviceCreateInfo<'_>) -> ash::Device {
-    let physical_device = setup.context.physical_device;
-    unsafe {
-        setup
-            .context
-            .instance
-            .create_device(physical_device, info, None)
-    }
-    .unwrap()
+    let (instance, physical_device) = (&setup.context.instance, setup.context.physical_device);
+    Change::amid_use(|| unsafe { instance.create_device(physical_device, info, None) }).unwrap()
 }
 
 /// The types of the structures in a chain, sorted.

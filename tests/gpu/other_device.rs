@@ -2,7 +2,7 @@
 
 use crate::misuse::is_argument;
 use crate::reference::ribbon::{built, ribbon};
-use crate::support::{Setup, each};
+use crate::support::{Change, Setup, each};
 use throng::ash::{self, vk};
 use throng::gpu::{Device, FeatureChain, Features, SetLayout, SkinPipeline, SkinnedMesh, Upload};
 use throng::palette::SkinningMethod;
@@ -19,7 +19,7 @@ fn second_device(setup: &Setup) -> ash::Device {
     unsafe {
         let info = chain.add_to(info);
         let instance = &context.instance;
-        instance.create_device(context.physical_device, &info, None)
+        Change::amid_use(|| instance.create_device(context.physical_device, &info, None))
     }
     .unwrap()
 }
@@ -58,7 +58,7 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
         unsafe {
             mesh.destroy(&device, allocator);
             upload.free(&device, allocator);
-            other.destroy_device(None);
+            Change::amid_use(|| other.destroy_device(None));
         }
     });
 }

@@ -1,7 +1,7 @@
 //! The messages of the validation layer, which wgpu hands to the logger.
 
 use std::cell::RefCell;
-use std::sync::Once;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 thread_local! {
     /// The messages of this thread: the layer calls back on the thread whose call is at fault.
@@ -26,8 +26,18 @@ impl log::Log for Logger {
     fn flush(&self) {}
 }
 
-/// Installs the logger. Call it before an instance is made.
+/// Installs the logger, and waits until no other test has a device. Call it before an instance is
+/// made.
+///
+/// Layers of 2023 look devices up in a table without a lock, and a new device may grow that table.
 pub(crate) fn catch() {
+    static ONE_TEST: Mutex<()> = Mutex::new(());
+    thread_local! {
+        /// Held until the thread of the test ends.
+        static TURN: MutexGuard<'static, ()> =
+            ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
+    }
+    TURN.with(|_| ());
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::set_logger(&Logger).unwrap();
