@@ -1,5 +1,6 @@
-//! Faults that would be said in each frame, said once.
+//! Faults that would be said in each frame or of each entity, said once.
 
+use core::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
 /// Texts that were said, of all apps.
@@ -16,5 +17,56 @@ pub(crate) fn once(text: String) {
     log::error!("{text}");
     if said.len() < MOST {
         said.push(text);
+    }
+}
+
+/// Faults of entities in one run of a system. Each is logged once when the run ends, with the first
+/// entity that has it.
+#[derive(Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+struct Fault {
+    level: log::Level,
+    /// What stands before the entity.
+    what: &'static str,
+    first: String,
+    others: usize,
+    why: String,
+}
+
+impl Faults {
+    pub(crate) fn add(
+        &mut self,
+        level: log::Level,
+        what: &'static str,
+        entity: &dyn Display,
+        why: &dyn Display,
+    ) {
+        let why = why.to_string();
+        let is_same = |fault: &&mut Fault| fault.what == what && fault.why == why;
+        match self.0.iter_mut().find(is_same) {
+            Some(fault) => fault.others += 1,
+            None => self.0.push(Fault {
+                level,
+                what,
+                first: entity.to_string(),
+                others: 0,
+                why,
+            }),
+        }
+    }
+}
+
+impl Drop for Faults {
+    fn drop(&mut self) {
+        for fault in &self.0 {
+            let Fault {
+                what, first, why, ..
+            } = fault;
+            match fault.others {
+                0 => log::log!(fault.level, "{what}{first}: {why}"),
+                others => log::log!(fault.level, "{what}{first} and {others} more: {why}"),
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, RootMotion,
     SecondTint, TimeScale, Tint, UserData,
 };
-use crate::said::once;
+use crate::said::{Faults, once};
 use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
 use bevy::camera::primitives::Aabb;
@@ -16,6 +16,7 @@ use bevy::ecs::query::QueryData;
 use bevy::ecs::system::{SystemChangeTick, SystemParam};
 use bevy::light::NotShadowCaster;
 use bevy::transform::components::{GlobalTransform, Transform};
+use log::Level;
 use std::borrow::Cow;
 use throng::animator::RootMotionMode;
 use throng::glam::{Affine3A, Mat3A, Vec3A};
@@ -121,6 +122,7 @@ pub(crate) fn spawn(
     if state.crowd.is_none() {
         return;
     }
+    let mut faults = Faults::default();
     // Riders wait for their horses.
     for of_riders in [false, true] {
         for wishes in &waiting {
@@ -128,7 +130,7 @@ pub(crate) fn spawn(
                 continue;
             }
             let parameters = parameters.get_mut(wishes.entity).ok();
-            match spawn_one(state, &wishes, parameters) {
+            match spawn_one(state, &wishes, parameters, &mut faults) {
                 Ok(Some(id)) => {
                     let mut entity = commands.entity(wishes.entity);
                     entity.insert(Instance(id));
@@ -142,7 +144,10 @@ pub(crate) fn spawn(
                 Err(throng_wgpu::Error::Throng(Error::Capacity { .. })) => {
                     state.want(wishes.character.0.id(), 1);
                 }
-                Err(why) => refuse(&mut commands, &wishes.name, &why),
+                Err(why) => {
+                    faults.add(Level::Error, "no character for ", &wishes.name, &why);
+                    commands.entity(wishes.entity).try_insert(Refused);
+                }
             }
         }
     }
@@ -151,12 +156,6 @@ pub(crate) fn spawn(
 /// An entity that gets no instance until one of its components changes.
 #[derive(Component)]
 pub(crate) struct Refused;
-
-/// Says once why an entity has no instance.
-fn refuse(commands: &mut Commands, name: &NameOrEntityItem<'_, '_>, why: &throng_wgpu::Error) {
-    log::error!("{name} gets no character: {why}");
-    commands.entity(name.entity).try_insert(Refused);
-}
 
 type Other = Or<(
     Changed<Character3d>,
@@ -182,6 +181,7 @@ fn spawn_one(
     state: &mut State,
     wishes: &WishesItem<'_, '_>,
     parameters: Option<Mut<'_, Parameters>>,
+    faults: &mut Faults,
 ) -> Result<Option<InstanceId>, throng_wgpu::Error> {
     let (Some(crowd), Some(loaded)) = (
         &mut state.crowd,
@@ -248,10 +248,8 @@ fn spawn_one(
         && !no_room
         && !plays.is_empty()
     {
-        let name = &wishes.name;
-        once(format!(
-            "{name} does not play its `Plays` beside its state machine: {why}"
-        ));
+        let what = "no `Plays` beside the state machine of ";
+        faults.add(Level::Warn, what, &wishes.name, why);
         id = crowd.spawn(
             loaded.id,
             &Spawn {
@@ -350,23 +348,24 @@ pub(crate) fn show(
         ..
     } = &mut *state;
     let Some(crowd) = crowd else { return };
+    let mut people = People::of(crowd);
     places.clear();
     places.extend(
         moved
             .iter()
             .map(|(id, transform)| (id.0, affine(transform))),
     );
-    if crowd.set_transforms(&places).is_err() {
+    if people.crowd.set_transforms(&places).is_err() {
         // One of them cannot be moved, or was despawned in the meantime.
         for (id, place) in &places {
             let name = entities.get(id).and_then(|entity| names.get(*entity).ok());
-            with(crowd, &name, *id, |it| it.set_transform(place));
+            people.change(&name, *id, |it| it.set_transform(place));
         }
     }
     for (id, wishes) in &seen {
         let is_fresh = wishes.machine && fresh.contains(&wishes.entity);
         let (visible, mask) = (wishes.visibility.get() && !is_fresh, wishes.mask());
-        with(crowd, &Some(wishes.name), id.0, |it| {
+        people.change(&Some(wishes.name), id.0, |it| {
             it.set_visible(visible);
             it.set_view_mask(mask);
             Ok(())
@@ -374,61 +373,54 @@ pub(crate) fn show(
     }
     for entity in removed.layers.read().chain(removed.casts_not.read()) {
         if let (Some(id), Ok(wishes)) = (instances.get(&entity), all.get(entity))
-            && let Ok(mut it) = crowd.instance_mut(*id)
+            && let Ok(mut it) = people.crowd.instance_mut(*id)
         {
             it.set_view_mask(wishes.mask());
         }
     }
     for entity in removed.tints.read() {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, &names.get(entity).ok(), *id, |it| {
-                it.set_tint([1.0; 4])
-            });
+            people.change(&names.get(entity).ok(), *id, |it| it.set_tint([1.0; 4]));
         }
     }
     for entity in removed.second_tints.read() {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, &names.get(entity).ok(), *id, |it| {
+            people.change(&names.get(entity).ok(), *id, |it| {
                 it.set_second_tint([1.0; 3])
             });
         }
     }
     for entity in removed.hidden.read() {
         if let Some(id) = instances.get(&entity) {
-            said(&names.get(entity).ok(), hide(crowd, *id, &[]));
+            people.hide(&names.get(entity).ok(), *id, &[]);
         }
     }
     for entity in removed.variants.read() {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, &names.get(entity).ok(), *id, |it| {
-                it.set_variant(None)
-            });
+            people.change(&names.get(entity).ok(), *id, |it| it.set_variant(None));
         }
     }
     for (name, id, variant) in &looks.variants {
         let variant = Some((&*variant.0).into());
-        with(crowd, &Some(name), id.0, |it| it.set_variant(variant));
+        people.change(&Some(name), id.0, |it| it.set_variant(variant));
     }
     for (name, id, tint) in &looks.tints {
-        with(crowd, &Some(name), id.0, |it| it.set_tint(tint.linear()));
+        people.change(&Some(name), id.0, |it| it.set_tint(tint.linear()));
     }
     for (name, id, tint) in &looks.second_tints {
-        with(crowd, &Some(name), id.0, |it| {
-            it.set_second_tint(tint.linear())
-        });
+        people.change(&Some(name), id.0, |it| it.set_second_tint(tint.linear()));
     }
     for (name, id, user) in &looks.words {
-        with(crowd, &Some(name), id.0, |it| {
+        people.change(&Some(name), id.0, |it| {
             it.set_user_data(user.0);
             Ok(())
         });
     }
     for (name, id, hidden) in &looks.hidden {
-        said(&Some(name), hide(crowd, id.0, &hidden.0));
+        people.hide(&Some(name), id.0, &hidden.0);
     }
 }
 
-/// Hides these parts of an instance and no others.
 fn hide(
     crowd: &mut Crowd,
     id: InstanceId,
@@ -484,16 +476,18 @@ pub(crate) fn act(
         crowd, instances, ..
     } = &mut *state;
     let Some(crowd) = crowd else { return };
+    let mut people = People::of(crowd);
     // A spawn has the plays that were there, and the state machine.
     let this_run = ticks.this_run();
     for (name, id, plays) in &plays {
         if !plays.last_changed().is_newer_than(id.added(), this_run) {
             continue;
         }
-        let now = crowd
+        let now = people
+            .crowd
             .instance(id.0)
             .map_or(Vec::new(), |it| it.playing().collect());
-        with(crowd, &Some(name), id.0, |it| {
+        people.change(&Some(name), id.0, |it| {
             for play in &plays.0 {
                 it.play(*play)?;
             }
@@ -510,28 +504,30 @@ pub(crate) fn act(
         });
     }
     for (name, id, scale) in &scales {
-        with(crowd, &Some(name), id.0, |it| it.set_time_scale(scale.0));
+        people.change(&Some(name), id.0, |it| it.set_time_scale(scale.0));
     }
     for (name, id, to) in &attached {
         match instances.get(&to.character) {
-            Some(parent) => with(crowd, &Some(name), id.0, |it| {
+            Some(parent) => people.change(&Some(name), id.0, |it| {
                 it.attach_to(attachment(*parent, to))
             }),
-            None => log::warn!(
-                "{name} is not attached to {}, which has no instance",
-                to.character
-            ),
+            None => {
+                let why = format!("{} has no instance", to.character);
+                people
+                    .faults
+                    .add(Level::Warn, "no carrier for ", &name, &why);
+            }
         }
     }
     for (name, id) in &walkers {
-        with(crowd, &Some(name), id.0, |it| {
+        people.change(&Some(name), id.0, |it| {
             it.set_root_motion(RootMotionMode::Apply);
             Ok(())
         });
     }
     let mut lost = |entity: Entity, change: fn(&mut One<'_>) -> throng::Result<()>| {
         if let Some(id) = instances.get(&entity) {
-            with(crowd, &names.get(entity).ok(), *id, change);
+            people.change(&names.get(entity).ok(), *id, change);
         }
     };
     for entity in ended.attached.read() {
@@ -552,13 +548,11 @@ pub(crate) fn act(
     for (name, id, mut parameters) in &mut parameters {
         let name = Some(name);
         if parameters.added().is_newer_than(id.added(), this_run) {
-            with(crowd, &name, id.0, |it| it.start_state_machine());
+            people.change(&name, id.0, |it| it.start_state_machine());
         }
         let pending = core::mem::take(&mut parameters.bypass_change_detection().pending);
         for (parameter, value) in pending {
-            with(crowd, &name, id.0, |it| {
-                it.set_parameter(&*parameter, value)
-            });
+            people.change(&name, id.0, |it| it.set_parameter(&*parameter, value));
         }
     }
 }
@@ -567,23 +561,44 @@ type One<'a> = throng::Instance<&'a mut throng::Crowd>;
 
 type Name<'a> = Option<NameOrEntityItem<'a, 'a>>;
 
-/// Changes an instance.
-fn with(
-    crowd: &mut Crowd,
-    name: &Name<'_>,
-    id: InstanceId,
-    change: impl FnOnce(&mut One<'_>) -> throng::Result<()>,
-) {
-    let changed = crowd.instance_mut(id);
-    said(name, changed.and_then(|mut it| Ok(change(&mut it)?)));
+/// The instances of entities, and what they refused in a run of a system.
+struct People<'a> {
+    crowd: &'a mut Crowd,
+    faults: Faults,
 }
 
-/// Says what an instance refused.
-fn said(name: &Name<'_>, result: Result<(), throng_wgpu::Error>) {
-    match (result, name) {
-        // It was despawned in the meantime.
-        (Ok(()) | Err(throng_wgpu::Error::Throng(Error::Stale { .. })), _) => {}
-        (Err(why), Some(name)) => log::warn!("{name}: {why}"),
-        (Err(why), None) => log::warn!("an instance without an entity: {why}"),
+impl<'a> People<'a> {
+    fn of(crowd: &'a mut Crowd) -> Self {
+        let faults = Faults::default();
+        Self { crowd, faults }
+    }
+
+    fn change(
+        &mut self,
+        name: &Name<'_>,
+        id: InstanceId,
+        change: impl FnOnce(&mut One<'_>) -> throng::Result<()>,
+    ) {
+        let changed = self.crowd.instance_mut(id);
+        let result = changed.and_then(|mut it| Ok(change(&mut it)?));
+        self.note(name, result);
+    }
+
+    /// Hides these parts of an instance and no others.
+    fn hide(&mut self, name: &Name<'_>, id: InstanceId, hidden: &[Cow<'static, str>]) {
+        let result = hide(self.crowd, id, hidden);
+        self.note(name, result);
+    }
+
+    fn note(&mut self, name: &Name<'_>, result: Result<(), throng_wgpu::Error>) {
+        match (result, name) {
+            // It was despawned in the meantime.
+            (Ok(()) | Err(throng_wgpu::Error::Throng(Error::Stale { .. })), _) => {}
+            (Err(why), Some(name)) => self.faults.add(Level::Warn, "", name, &why),
+            (Err(why), None) => {
+                let who = "an instance without an entity";
+                self.faults.add(Level::Warn, "", &who, &why);
+            }
+        }
     }
 }

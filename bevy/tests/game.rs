@@ -422,10 +422,12 @@ fn no_request_is_lost() {
 fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
     let mut app = support::app();
     messages::wait_for("Wlak");
-    let person = spawn(&mut app, Plays::new("Wlak"));
+    let [person, ..] = [(); 3].map(|()| spawn(&mut app, Plays::new("Wlak")));
     run(&mut app, 6);
     let said = messages::awaited("Wlak");
     assert_eq!(said.len(), 1, "{said:?}");
+    let wanted = format!("no character for {person} and 2 more: clip \"Wlak\"");
+    assert!(said[0].contains(&wanted), "{said:?}");
     assert!(said[0].contains("there are Walk"), "{said:?}");
     assert!(app.world().get::<Instance>(person).is_none());
     app.world_mut()
@@ -527,7 +529,7 @@ fn people_with_state_machines_appear_with_a_step() {
 fn plays_on_the_layer_of_a_machine_keep_nobody_away() {
     let mut app = support::app();
     let handle = asset(&mut app, walking());
-    messages::wait_for("does not play its `Plays`");
+    messages::wait_for("no `Plays` beside the state machine of");
     let character = bevy_throng::Character3d(handle);
     let parts = (
         Name::new("Gawain"),
@@ -537,7 +539,7 @@ fn plays_on_the_layer_of_a_machine_keep_nobody_away() {
     );
     let person = app.world_mut().spawn(parts).id();
     run(&mut app, 8);
-    let said = messages::awaited("does not play its `Plays`");
+    let said = messages::awaited("no `Plays` beside the state machine of");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("Gawain"), "{said:?}");
     let throng = app.world().resource::<Throng>().clone();
