@@ -27,7 +27,7 @@ pub(crate) struct Faults(Vec<Fault>);
 
 struct Fault {
     level: log::Level,
-    /// What stands before the entity.
+    /// Text before the entity.
     what: &'static str,
     first: String,
     others: usize,

@@ -60,8 +60,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The version of a package in the lock.
-pub(crate) fn version(ci: &Ci, name: &str) -> Result<String> {
+/// The version of a package of the workspace.
+fn version(ci: &Ci, name: &str) -> Result<String> {
     let id = cmd!(ci.sh, "cargo pkgid -p {name}").quiet().read()?;
     Ok(id.rsplit(['#', '@']).next().unwrap_or_default().to_owned())
 }
