@@ -30,6 +30,10 @@
 //! # Costs
 //! Only what changed is handed over in a frame. The GPU poses, culls and draws.
 
+#![allow(
+    unused_qualifications,
+    reason = "throng has the glam of Bevy or another one, as the program's lock says"
+)]
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
