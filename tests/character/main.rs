@@ -8,6 +8,7 @@ mod ids;
 mod influence_limit;
 #[cfg(feature = "lod")]
 mod level_colors;
+#[cfg(feature = "lod")]
 mod level_covers;
 mod levels;
 #[cfg(feature = "lod")]
