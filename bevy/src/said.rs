@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Texts that were said, of all apps.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Later texts are said each time.
+/// Later texts are said each time, and of the faults of a system's run, no more are listed.
 const MOST: usize = 64;
 
 /// Logs an error, unless it was logged before.
@@ -23,7 +23,10 @@ pub(crate) fn once(text: String) {
 /// Faults of entities in one run of a system. Each is logged once when the run ends, with the first
 /// entity that has it.
 #[derive(Default)]
-pub(crate) struct Faults(Vec<Fault>);
+pub(crate) struct Faults {
+    listed: Vec<Fault>,
+    unlisted: usize,
+}
 
 struct Fault {
     level: log::Level,
@@ -44,22 +47,25 @@ impl Faults {
     ) {
         let why = why.to_string();
         let is_same = |fault: &&mut Fault| fault.what == what && fault.why == why;
-        match self.0.iter_mut().find(is_same) {
-            Some(fault) => fault.others += 1,
-            None => self.0.push(Fault {
+        if let Some(fault) = self.listed.iter_mut().find(is_same) {
+            fault.others += 1;
+        } else if self.listed.len() == MOST {
+            self.unlisted += 1;
+        } else {
+            self.listed.push(Fault {
                 level,
                 what,
                 first: entity.to_string(),
                 others: 0,
                 why,
-            }),
+            });
         }
     }
 }
 
 impl Drop for Faults {
     fn drop(&mut self) {
-        for fault in &self.0 {
+        for fault in &self.listed {
             let Fault {
                 what, first, why, ..
             } = fault;
@@ -67,6 +73,9 @@ impl Drop for Faults {
                 0 => log::log!(fault.level, "{what}{first}: {why}"),
                 others => log::log!(fault.level, "{what}{first} and {others} more: {why}"),
             }
+        }
+        if self.unlisted > 0 {
+            log::warn!("{} more entities have faults of other kinds", self.unlisted);
         }
     }
 }
