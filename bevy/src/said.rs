@@ -75,7 +75,7 @@ impl Drop for Faults {
             }
         }
         if self.unlisted > 0 {
-            log::warn!("{} more entities have faults of other kinds", self.unlisted);
+            log::warn!("there are {} more faults of entities", self.unlisted);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 mod apps;
 mod assets;
+mod components;
 mod game;
 mod lights;
 mod pictures;
+mod refused;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// Bevy calls Vulkan on many threads, so these are the messages of all tests that run.
+/// Bevy calls Vulkan on many threads, so these are the messages of all of them.
 static CAUGHT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Texts that a test waits for, each with what was said of it.

@@ -189,3 +189,30 @@ pub(crate) fn save(name: &str, rgba: &[u8]) {
         .write_image_data(rgba)
         .unwrap();
 }
+
+/// A built-in person with these components.
+pub(crate) fn spawn(app: &mut App, parts: impl Bundle) -> Entity {
+    let character = mannequin(app);
+    app.world_mut().spawn((character, parts)).id()
+}
+
+/// A handle of a character made by code.
+pub(crate) fn asset(
+    app: &mut App,
+    character: throng::character::Character,
+) -> Handle<CharacterAsset> {
+    let assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
+    assets.into_inner().add(CharacterAsset::new(character))
+}
+
+/// The built-in character with a state machine that walks.
+pub(crate) fn walking() -> throng::character::Character {
+    let plain = throng::builtin::mannequin().unwrap().character;
+    let text = r#"
+        [[state_machine.layer]]
+        name = "body"
+        entry = "walk"
+        state = [{ name = "walk", motion.clip = "Walk" }]
+    "#;
+    plain.with_animation_toml("test.toml", text).unwrap()
+}

@@ -1,0 +1,107 @@
+//! What entities are refused, and what is said of it.
+
+use crate::support::{self, asset, id, messages, run, spawn, walking};
+use bevy::prelude::*;
+use bevy_throng::{Instance, Parameters, Plays, Throng};
+
+#[test]
+fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
+    let mut app = support::app();
+    messages::wait_for("Wlak");
+    let [person, ..] = [(); 3].map(|()| spawn(&mut app, Plays::new("Wlak")));
+    run(&mut app, 6);
+    let said = messages::awaited("Wlak");
+    assert_eq!(said.len(), 1, "{said:?}");
+    let wanted = format!("no character for {person} and 2 more: clip \"Wlak\"");
+    assert!(said[0].contains(&wanted), "{said:?}");
+    assert!(said[0].contains("there are Walk"), "{said:?}");
+    assert!(app.world().get::<Instance>(person).is_none());
+    app.world_mut()
+        .entity_mut(person)
+        .insert(Plays::new("Walk"));
+    run(&mut app, 3);
+    assert!(app.world().get::<Instance>(person).is_some());
+    messages::expect_none();
+}
+
+/// `Plays` on the layer of a state machine are refused by name, and the character is there.
+#[test]
+fn plays_on_the_layer_of_a_machine_keep_nobody_away() {
+    let mut app = support::app();
+    let handle = asset(&mut app, walking());
+    messages::wait_for("no `Plays` beside the state machine of");
+    let character = bevy_throng::Character3d(handle);
+    let parts = (
+        Name::new("Gawain"),
+        character,
+        Parameters::new(),
+        Plays::new("Run"),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 8);
+    let said = messages::awaited("no `Plays` beside the state machine of");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("Gawain"), "{said:?}");
+    let throng = app.world().resource::<Throng>().clone();
+    let lock = throng.lock().unwrap();
+    let it = lock.instance(id(&app, person)).unwrap();
+    assert!(it.is_visible());
+    assert_eq!(it.playing().count(), 1);
+    messages::expect_none();
+}
+
+/// An entity whose instance cannot be moved is named, and does not hold back the others.
+#[test]
+fn one_who_cannot_be_moved_holds_back_nobody() {
+    let mut app = support::app();
+    let rider = spawn(&mut app, (Name::new("Kay"), Plays::new("Idle")));
+    let gone = spawn(&mut app, Plays::new("Idle"));
+    let walker = spawn(&mut app, Plays::new("Idle"));
+    run(&mut app, 4);
+    let throng = app.world().resource::<Throng>().clone();
+    let [carried, despawned, walking] = [rider, gone, walker].map(|entity| id(&app, entity));
+    {
+        let mut lock = throng.lock().unwrap();
+        let root = throng::Crowd::character(&lock, lock.instance(walking).unwrap().character())
+            .unwrap()
+            .skeleton()
+            .joints()[0]
+            .name
+            .to_string();
+        let to = throng::Attachment::new(walking, &*root);
+        lock.instance_mut(carried).unwrap().attach_to(to).unwrap();
+        lock.despawn(despawned).unwrap();
+    }
+    messages::wait_for("of an attached instance");
+    for entity in [rider, gone, walker] {
+        let mut place = app.world_mut().get_mut::<Transform>(entity).unwrap();
+        place.translation.x = 4.0;
+    }
+    run(&mut app, 2);
+    let said = messages::awaited("of an attached instance");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("Kay"), "{said:?}");
+    let lock = throng.lock().unwrap();
+    let it = lock.instance(walking).unwrap();
+    assert_eq!(it.transform().translation.to_array(), [4.0, 0.0, 0.0]);
+    drop(lock);
+    messages::expect_none();
+}
+
+/// A fault of each entity's own is a line, but only so many at a time.
+#[test]
+fn many_kinds_of_faults_are_counted() {
+    let mut app = support::app();
+    messages::wait_for("Wlak");
+    messages::wait_for("more faults of entities");
+    for number in 0..70 {
+        let name: &'static str = format!("Wlak{number}").leak();
+        spawn(&mut app, Plays::new(name));
+    }
+    run(&mut app, 6);
+    assert_eq!(messages::awaited("Wlak").len(), 64);
+    let said = messages::awaited("more faults of entities");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("6 more faults of entities"), "{said:?}");
+    messages::expect_none();
+}
