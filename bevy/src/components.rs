@@ -1,4 +1,4 @@
-//! The components of characters.
+//! The components of characters. An entity that loses one is as if it never had it.
 
 use crate::asset::CharacterAsset;
 use bevy::asset::Handle;
@@ -204,8 +204,9 @@ pub struct RootMotion;
 
 /// Attaches a character to a socket or joint of another one, such as a rider to a saddle.
 ///
-/// Its own [`Transform`] means nothing then, until this component is removed. If its carrier is
-/// despawned, it stays where it is.
+/// Its own [`Transform`] means nothing until this component is removed, and places it again then.
+/// If its carrier is despawned, it stays where it is. If the carrier gets another [`Character3d`],
+/// it is carried on.
 ///
 /// ```
 /// use bevy::prelude::*;

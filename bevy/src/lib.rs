@@ -67,7 +67,7 @@ pub use gizmos::{CharacterGizmos, ShowBounds, ShowSkeleton};
 #[cfg(feature = "picking")]
 pub use picking::CharacterHit;
 pub use render::Shading;
-pub use state::{NoDevice, Throng, ThrongLock};
+pub use state::{LockError, Throng, ThrongLock};
 pub use step::CharacterEvent;
 pub use systems::{ThrongRenderSystems, ThrongSystems};
 
@@ -156,13 +156,7 @@ impl Plugin for ThrongPlugin {
                 PostUpdate,
                 (
                     step::follow.in_set(ThrongSystems::Follow),
-                    (
-                        sync::follow_assets,
-                        sync::despawn,
-                        sync::retry,
-                        sync::spawn,
-                        sync::show,
-                    )
+                    (sync::follow_assets, sync::despawn, sync::spawn, sync::show)
                         .chain()
                         .in_set(ThrongSystems::Show),
                 ),

@@ -1,7 +1,7 @@
 //! Characters as targets of `bevy_picking`.
 
 use crate::components::{Character3d, Instance};
-use crate::said::once;
+use crate::said::log_seldom;
 use crate::state::Throng;
 use crate::sync::layers;
 use bevy::camera::Camera;
@@ -11,6 +11,7 @@ use bevy::math::Vec3;
 use bevy::picking::Pickable;
 use bevy::picking::backend::ray::RayMap;
 use bevy::picking::backend::{HitData, PointerHits};
+use log::Level;
 use throng::mesh::PartId;
 use throng::skin::{CullMode, Ray};
 
@@ -62,7 +63,7 @@ pub(crate) fn pick(
         let found = match lock.pick_all(&line, CullMode::default(), layers(own)) {
             Ok(found) => found,
             Err(why) => {
-                once(format!("characters cannot be picked: {why}"));
+                log_seldom(Level::Error, &format!("characters cannot be picked: {why}"));
                 continue;
             }
         };

@@ -1,22 +1,32 @@
-//! Faults that would be said in each frame or of each entity, said once.
+//! Faults that would be logged in each frame or for each entity, logged seldom.
 
 use core::fmt::Display;
+use log::Level;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Texts that were said, of all apps.
-static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Later texts are said each time, and of the faults of a system's run, no more are listed.
-const MOST: usize = 64;
+/// The faults that were logged, with the times, of all apps.
+static LOGGED: Mutex<Vec<(String, Instant)>> = Mutex::new(Vec::new());
+/// A fault that goes on is logged again after this time.
+const AGAIN: Duration = Duration::from_secs(10);
+/// In that time, no more faults than this are logged.
+const MOST: usize = 256;
+/// Of the faults of a system's run, no more are listed.
+const MOST_LISTED: usize = 64;
 
-/// Logs an error, unless it was logged before.
-pub(crate) fn once(text: String) {
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.contains(&text) {
-        return;
-    }
-    log::error!("{text}");
-    if said.len() < MOST {
-        said.push(text);
+/// Logs a fault, unless the same one was logged in the last 10 seconds.
+pub(crate) fn log_seldom(level: Level, text: &str) {
+    log_by_key(level, text, || text.to_owned());
+}
+
+/// `key` has what does not change while the fault goes on.
+fn log_by_key(level: Level, key: &str, text: impl FnOnce() -> String) {
+    let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+    logged.retain(|(_, at)| at.elapsed() < AGAIN);
+    if logged.len() < MOST && logged.iter().all(|(other, _)| other != key) {
+        logged.push((key.to_owned(), Instant::now()));
+        drop(logged);
+        log::log!(level, "{}", text());
     }
 }
 
@@ -29,7 +39,7 @@ pub(crate) struct Faults {
 }
 
 struct Fault {
-    level: log::Level,
+    level: Level,
     /// Text before the entity.
     what: &'static str,
     first: String,
@@ -40,7 +50,7 @@ struct Fault {
 impl Faults {
     pub(crate) fn add(
         &mut self,
-        level: log::Level,
+        level: Level,
         what: &'static str,
         entity: &dyn Display,
         why: &dyn Display,
@@ -49,7 +59,7 @@ impl Faults {
         let is_same = |fault: &&mut Fault| fault.what == what && fault.why == why;
         if let Some(fault) = self.listed.iter_mut().find(is_same) {
             fault.others += 1;
-        } else if self.listed.len() == MOST {
+        } else if self.listed.len() == MOST_LISTED {
             self.unlisted += 1;
         } else {
             self.listed.push(Fault {
@@ -69,13 +79,16 @@ impl Drop for Faults {
             let Fault {
                 what, first, why, ..
             } = fault;
-            match fault.others {
-                0 => log::log!(fault.level, "{what}{first}: {why}"),
-                others => log::log!(fault.level, "{what}{first} and {others} more: {why}"),
-            }
+            let key = format!("{what}{first}: {why}");
+            log_by_key(fault.level, &key, || match fault.others {
+                0 => key.clone(),
+                others => format!("{what}{first} and {others} more: {why}"),
+            });
         }
         if self.unlisted > 0 {
-            log::warn!("there are {} more faults of entities", self.unlisted);
+            log_by_key(Level::Warn, "more", || {
+                format!("there are {} more faults of entities", self.unlisted)
+            });
         }
     }
 }

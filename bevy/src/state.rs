@@ -6,6 +6,7 @@ use bevy::ecs::entity::EntityHashMap;
 use bevy::ecs::prelude::*;
 use bevy::platform::collections::HashMap;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use throng::character::Character;
 use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, SkinningStage};
@@ -37,7 +38,20 @@ use throng_wgpu::Crowd;
 /// # let _ = spectators;
 /// ```
 #[derive(Resource, Clone, Default)]
-pub struct Throng(Arc<Mutex<State>>);
+pub struct Throng(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// The thread that has a [`ThrongLock`], or 0.
+    holder: AtomicUsize,
+}
+
+/// A number of this thread, which no other one has while it lives.
+fn thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| core::ptr::from_ref(place).addr())
+}
 
 impl Throng {
     /// The crowd, until the result is dropped.
@@ -46,40 +60,66 @@ impl Throng {
     /// it out of resources and tasks.
     ///
     /// # Errors
-    /// [`NoDevice`] before the app runs, and if there is no device for throng, with which the app
-    /// ends.
-    pub fn lock(&self) -> Result<ThrongLock<'_>, NoDevice> {
-        let state = self.state();
-        match state.crowd.is_some() {
-            true => Ok(ThrongLock(state)),
-            false => Err(NoDevice),
+    /// - [`LockError::NoDevice`] before the app runs, and if there is no device for throng, with
+    ///   which the app ends.
+    /// - [`LockError::Held`] if this thread has an earlier result.
+    pub fn lock(&self) -> Result<ThrongLock<'_>, LockError> {
+        let (holder, thread) = (&self.0.holder, thread());
+        // Only this thread writes its own number.
+        if holder.load(Ordering::Relaxed) == thread {
+            return Err(LockError::Held);
         }
+        let state = self.state();
+        if state.crowd.is_none() {
+            return Err(LockError::NoDevice);
+        }
+        holder.store(thread, Ordering::Relaxed);
+        Ok(ThrongLock { holder, state })
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// There is no crowd, because there is no device for it.
+/// The reason why [`Throng::lock`] gives nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is no crowd, because the app has no device for throng")]
-pub struct NoDevice;
+#[non_exhaustive]
+pub enum LockError {
+    /// There is no device, so there is no crowd.
+    #[error("there is no crowd, because the app has no device for throng")]
+    NoDevice,
+    /// This thread has locked the crowd, and would wait for itself.
+    #[error("this thread has locked the crowd already")]
+    Held,
+}
 
 /// The locked crowd. It dereferences to a [`throng_wgpu::Crowd`].
-pub struct ThrongLock<'a>(MutexGuard<'a, State>);
+pub struct ThrongLock<'a> {
+    holder: &'a AtomicUsize,
+    state: MutexGuard<'a, State>,
+}
+
+impl Drop for ThrongLock<'_> {
+    fn drop(&mut self) {
+        self.holder.store(0, Ordering::Relaxed);
+    }
+}
 
 impl ThrongLock<'_> {
     /// The character of an asset, once it is loaded.
     #[must_use]
     pub fn character(&self, asset: &Handle<CharacterAsset>) -> Option<CharacterId> {
-        self.0.characters.get(&asset.id()).map(|loaded| loaded.id)
+        self.state
+            .characters
+            .get(&asset.id())
+            .map(|loaded| loaded.id)
     }
 
     /// The entity of an instance, if it has one.
     #[must_use]
     pub fn entity(&self, id: InstanceId) -> Option<Entity> {
-        self.0.entities.get(&id).copied()
+        self.state.entities.get(&id).copied()
     }
 
     /// Grows the crowd for this many more instances of a character, now.
@@ -93,7 +133,7 @@ impl ThrongLock<'_> {
         asset: &Handle<CharacterAsset>,
         more: usize,
     ) -> Result<(), throng_wgpu::Error> {
-        let state = &mut *self.0;
+        let state = &mut *self.state;
         state.want(asset.id(), more);
         state.grow()
     }
@@ -103,7 +143,7 @@ impl Deref for ThrongLock<'_> {
     type Target = Crowd;
 
     fn deref(&self) -> &Crowd {
-        match &self.0.crowd {
+        match &self.state.crowd {
             Some(crowd) => crowd,
             None => unreachable!("Throng::lock found it"),
         }
@@ -112,7 +152,7 @@ impl Deref for ThrongLock<'_> {
 
 impl DerefMut for ThrongLock<'_> {
     fn deref_mut(&mut self) -> &mut Crowd {
-        match &mut self.0.crowd {
+        match &mut self.state.crowd {
             Some(crowd) => crowd,
             None => unreachable!("Throng::lock found it"),
         }
@@ -147,6 +187,8 @@ pub(crate) struct State {
     pub(crate) crowd: Option<Crowd>,
     pub(crate) characters: HashMap<AssetId<CharacterAsset>, Loaded>,
     pub(crate) changes: Vec<Change>,
+    /// The characters that the last frame replaced.
+    pub(crate) replaced: Vec<AssetId<CharacterAsset>>,
     pub(crate) instances: EntityHashMap<InstanceId>,
     pub(crate) entities: HashMap<InstanceId, Entity>,
     /// Entities whose state machine enters its first states in the next step. They are hidden until

@@ -1,13 +1,14 @@
 //! The steps of the game: updates, their events, and what follows characters.
 
 use crate::components::{Follows, Instance, RootMotion};
-use crate::said::once;
+use crate::said::Faults;
 use crate::state::Throng;
 use crate::sync::{affine, transform};
 use bevy::camera::visibility::InheritedVisibility;
 use bevy::ecs::prelude::*;
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
+use log::Level;
 use throng::AnimationEventKind;
 
 /// Something happened to a character in a step: an event of a clip, or the end of a clip.
@@ -62,7 +63,7 @@ pub(crate) fn step(
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
     mut events: MessageWriter<CharacterEvent>,
-    mut walkers: Query<(Entity, &Instance, &mut Transform, Has<ChildOf>), With<RootMotion>>,
+    mut walkers: Query<(&Instance, &mut Transform), (With<RootMotion>, Without<ChildOf>)>,
     seen: Query<&InheritedVisibility>,
     mut commands: Commands,
 ) {
@@ -95,13 +96,7 @@ pub(crate) fn step(
             it.set_visible(is_seen);
         }
     }
-    for (entity, id, mut place, has_parent) in &mut walkers {
-        if has_parent {
-            once(format!(
-                "{entity} has a parent, so its transform does not follow RootMotion"
-            ));
-            continue;
-        }
+    for (id, mut place) in &mut walkers {
         if let Some(crowd) = &state.crowd
             && let Ok(it) = crowd.instance(id.0)
         {
@@ -122,6 +117,7 @@ pub(crate) fn follow(
     let state = &mut *throng.state();
     let Some(crowd) = &state.crowd else { return };
     let time_s = shown_s(&time);
+    let mut faults = Faults::default();
     for (follows, mut place) in &mut followers {
         let Some(id) = state.instances.get(&follows.character) else {
             continue;
@@ -132,7 +128,7 @@ pub(crate) fn follow(
         let at = affine(&GlobalTransform::from(follows.at));
         match it.joint_transform(&*follows.socket, time_s) {
             Ok(joint) => _ = place.set_if_neq(transform(&(joint * at))),
-            Err(why) => once(format!("{} is not followed: {why}", follows.character)),
+            Err(why) => faults.add(Level::Error, "nobody follows ", &follows.character, &why),
         }
     }
 }

@@ -130,3 +130,36 @@ fn a_reload_replaces_the_character_in_place() {
     messages::expect_none();
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// An asset that was removed while people have it may come back, and stays then.
+#[test]
+fn a_removed_asset_can_come_back() {
+    let mut app = support::app();
+    let id = bevy::asset::uuid::Uuid::from_u128(7);
+    let handle = Handle::<CharacterAsset>::from(id);
+    let put = |app: &mut App| {
+        let mut assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
+        let asset = CharacterAsset::mannequin().unwrap();
+        assets.insert(&handle, asset).unwrap();
+    };
+    let spawn = |app: &mut App| {
+        let parts = (Character3d(handle.clone()), Plays::new("Walk"));
+        app.world_mut().spawn(parts).id()
+    };
+    put(&mut app);
+    let first = spawn(&mut app);
+    run(&mut app, 4);
+    assert!(app.world().get::<Instance>(first).is_some());
+    app.world_mut()
+        .resource_mut::<Assets<CharacterAsset>>()
+        .remove(&handle);
+    run(&mut app, 3);
+    put(&mut app);
+    run(&mut app, 3);
+    app.world_mut().despawn(first);
+    run(&mut app, 4);
+    let second = spawn(&mut app);
+    run(&mut app, 4);
+    assert!(app.world().get::<Instance>(second).is_some());
+    messages::expect_none();
+}

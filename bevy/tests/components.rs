@@ -86,6 +86,48 @@ fn components_change_their_instance() {
     messages::expect_none();
 }
 
+/// An entity that loses a component is as if it never had it.
+#[test]
+fn components_that_are_removed_are_undone() {
+    let mut app = support::app();
+    let parts = (
+        Plays::new("Walk").with(Play::new("Wave").layer(1)),
+        Tint(Color::BLACK),
+        SecondTint(Color::BLACK),
+        UserData(7),
+        TimeScale(0.0),
+    );
+    let person = spawn(&mut app, parts);
+    run(&mut app, 4);
+    let throng = app.world().resource::<Throng>().clone();
+    {
+        let lock = throng.lock().unwrap();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(it.playing().count(), 2);
+        assert!(it.playing().all(|now| now.time_s == 0.0));
+    }
+    app.world_mut()
+        .entity_mut(person)
+        .remove::<(Tint, SecondTint, UserData, TimeScale)>();
+    run(&mut app, 4);
+    {
+        let lock = throng.lock().unwrap();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(it.tint(), [1.0; 4]);
+        assert_eq!(it.second_tint(), [1.0; 3]);
+        assert_eq!(it.user_data(), 0);
+        assert!(it.playing().all(|now| now.time_s > 0.0));
+    }
+    app.world_mut().entity_mut(person).remove::<Plays>();
+    run(&mut app, 30);
+    {
+        let lock = throng.lock().unwrap();
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(it.playing().count(), 0);
+    }
+    messages::expect_none();
+}
+
 #[test]
 fn what_did_not_change_is_not_touched() {
     let mut app = support::app();

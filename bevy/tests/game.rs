@@ -118,6 +118,64 @@ fn entities_and_characters_follow_joints() {
     messages::expect_none();
 }
 
+/// Riders wait for their carriers, go along with a new character, and dismount where their
+/// transforms are.
+#[test]
+fn riders_wait_for_carriers() {
+    let mut app = support::app();
+    let root = {
+        let character = throng::builtin::mannequin().unwrap().character;
+        character.skeleton().joints()[0].name.to_string()
+    };
+    // One who is there before its carrier, and one who comes with it.
+    let early = spawn(&mut app, Plays::new("Idle"));
+    run(&mut app, 3);
+    let place = Transform::from_xyz(7.0, 0.0, 0.0);
+    let carrier = app.world_mut().spawn(place).id();
+    messages::wait_for("its carrier is no character");
+    let riders = [early, spawn(&mut app, Plays::new("Idle"))];
+    for rider in riders {
+        let to = AttachedTo::new(carrier, root.clone());
+        app.world_mut().entity_mut(rider).insert(to);
+    }
+    run(&mut app, 6);
+    let said = messages::awaited("its carrier is no character");
+    assert_eq!(said.len(), 2, "{said:?}");
+    let throng = app.world().resource::<Throng>().clone();
+    let carried = |app: &App| {
+        let lock = throng.lock().unwrap();
+        riders.map(|rider| {
+            let id = app.world().get::<Instance>(rider)?.id();
+            let to = lock.instance(id).unwrap().attachment()?;
+            lock.entity(to.parent)
+        })
+    };
+    assert_eq!(carried(&app), [None; 2]);
+    for _ in 0..2 {
+        // Another character means another instance.
+        let character = mannequin(&mut app);
+        let parts = (character, Plays::new("Idle"));
+        app.world_mut().entity_mut(carrier).insert(parts);
+        run(&mut app, 6);
+        assert_eq!(carried(&app), [Some(carrier); 2]);
+    }
+    for rider in riders {
+        app.world_mut()
+            .entity_mut(rider)
+            .remove::<AttachedTo>()
+            .insert(Transform::from_xyz(1.0, 2.0, 3.0));
+    }
+    run(&mut app, 2);
+    let lock = throng.lock().unwrap();
+    for rider in riders {
+        let it = lock.instance(id(&app, rider)).unwrap();
+        assert!(it.attachment().is_none());
+        assert_eq!(it.transform().translation.to_array(), [1.0, 2.0, 3.0]);
+    }
+    drop(lock);
+    messages::expect_none();
+}
+
 #[test]
 fn parameters_drive_state_machines() {
     // That of the README, with clips of the mannequin.

@@ -1,8 +1,8 @@
-//! What entities are refused, and what is said of it.
+//! Entities that are refused, and what is logged of them.
 
 use crate::support::{self, asset, id, messages, run, spawn, walking};
 use bevy::prelude::*;
-use bevy_throng::{Instance, Parameters, Plays, Throng};
+use bevy_throng::{CharacterAsset, Instance, Parameters, Plays, RootMotion, Throng};
 
 #[test]
 fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
@@ -103,5 +103,84 @@ fn many_kinds_of_faults_are_counted() {
     let said = messages::awaited("more faults of entities");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("6 more faults of entities"), "{said:?}");
+    messages::expect_none();
+}
+
+/// Refused people may move in each frame. They are tried again, and the fault is one line.
+#[test]
+fn a_refusal_is_not_repeated_while_its_entity_moves() {
+    let mut app = support::app();
+    messages::wait_for("Wlak on the move");
+    let person = spawn(&mut app, Plays::new("Wlak on the move"));
+    app.add_systems(Update, |mut people: Query<&mut Transform>| {
+        people.iter_mut().for_each(|mut it| it.translation.x += 0.1);
+    });
+    run(&mut app, 20);
+    assert_eq!(messages::awaited("Wlak on the move").len(), 1);
+    assert!(app.world().get::<Instance>(person).is_none());
+    messages::expect_none();
+}
+
+/// If a file gets the clip that was missing, people who wait for it appear.
+#[test]
+fn refused_people_are_tried_with_a_new_file() {
+    let mut app = support::app();
+    let mut raw = throng::import::RawCharacter::mannequin();
+    let build = |raw: &throng::import::RawCharacter| {
+        let made = raw.clone().build(&throng::import::ImportOptions::default());
+        CharacterAsset::new(made.unwrap().character)
+    };
+    let old = build(&raw);
+    let handle = app
+        .world_mut()
+        .resource_mut::<Assets<CharacterAsset>>()
+        .add(old);
+    messages::wait_for("Saunter");
+    let parts = (
+        bevy_throng::Character3d(handle.clone()),
+        Plays::new("Saunter"),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 4);
+    assert_eq!(messages::awaited("Saunter").len(), 1);
+    raw.animations[0].name = "Saunter".into();
+    let mut assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
+    assets.insert(&handle, build(&raw)).unwrap();
+    run(&mut app, 4);
+    assert!(app.world().get::<Instance>(person).is_some());
+    messages::expect_none();
+}
+
+/// A fault of many entities that goes on is one line.
+#[test]
+fn walkers_with_parents_are_one_line() {
+    let mut app = support::app();
+    messages::wait_for("does not walk by RootMotion");
+    let parent = app.world_mut().spawn(Transform::default()).id();
+    for _ in 0..100 {
+        spawn(&mut app, (Plays::new("Walk"), RootMotion, ChildOf(parent)));
+    }
+    run(&mut app, 8);
+    let said = messages::awaited("does not walk by RootMotion");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("and 99 more"), "{said:?}");
+    messages::expect_none();
+}
+
+/// A thread that locks the crowd twice gets an error, and does not wait for itself.
+#[test]
+fn a_second_lock_is_refused() {
+    let mut app = support::app();
+    run(&mut app, 2);
+    let throng = app.world().resource::<Throng>().clone();
+    let first = throng.lock().unwrap();
+    assert_eq!(throng.lock().err(), Some(bevy_throng::LockError::Held));
+    let waits = {
+        let throng = throng.clone();
+        std::thread::spawn(move || throng.lock().is_ok())
+    };
+    drop(first);
+    assert!(waits.join().unwrap());
+    assert!(throng.lock().is_ok());
     messages::expect_none();
 }

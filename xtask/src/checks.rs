@@ -50,13 +50,14 @@ pub(crate) fn run(ci: &Ci) -> Result {
 }
 
 /// Fails if a comment or a page breaks a rule of style that a search can find. Prints each line.
+/// Files that are not committed yet are searched, too.
 fn words(ci: &Ci) -> Result {
     let sh = &ci.sh;
     let grep = |pattern: &str, files: &[&str]| -> Result<String> {
         // This file has the patterns themselves.
         let grep = cmd!(
             sh,
-            "git grep -nE {pattern} -- {files...} :!xtask/src/checks.rs"
+            "git grep --untracked -nE {pattern} -- {files...} :!xtask/src/checks.rs"
         );
         Ok(grep.quiet().ignore_status().read()?)
     };

@@ -3,7 +3,7 @@
 use super::light::{Groups, Lit, Sources};
 use super::passes::{Key, Passes};
 use super::views::Prepared;
-use crate::said::once;
+use crate::said::log_seldom;
 use crate::state::Throng;
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, ViewPrepassTextures};
 use bevy::ecs::prelude::*;
@@ -13,6 +13,7 @@ use bevy::pbr::{ShadowView, ViewLightEntities};
 use bevy::render::render_resource::StoreOp;
 use bevy::render::renderer::{RenderContext, ViewQuery};
 use bevy::render::view::{ExtractedView, Msaa, ViewDepthTexture, ViewTarget};
+use log::Level;
 use throng::ViewId;
 use throng_wgpu::wgpu;
 use throng_wgpu::{BindGroup, Crowd, Encoder, Error};
@@ -192,7 +193,7 @@ fn record(
     match draw(crowd, &mut encoder) {
         // A call of the program between the picture and its draws ended it.
         Ok(()) | Err(Error::NotPrepared) => {}
-        Err(why) => once(format!("a crowd is not drawn: {why}")),
+        Err(why) => log_seldom(Level::Error, &format!("a crowd is not drawn: {why}")),
     }
     // SAFETY: Bevy submits all command buffers of a system's context in their order, in one call,
     // to the queue of the device, or none if the device is lost.

@@ -6,6 +6,7 @@ mod passes;
 mod shader;
 mod views;
 
+use crate::said::log_seldom;
 use crate::state::{Change, Loaded, State, Throng, character_desc};
 use crate::systems::ThrongRenderSystems;
 use bevy::app::SubApp;
@@ -15,6 +16,7 @@ use bevy::core_pipeline::{Core3d, Core3dSystems};
 use bevy::ecs::prelude::*;
 use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
 use bevy::render::{ExtractSchedule, Render, RenderSystems};
+use log::Level;
 pub use shader::Shading;
 use throng_wgpu::Error;
 
@@ -62,13 +64,14 @@ fn change(throng: Res<Throng>) {
     if state.crowd.is_none() {
         return;
     }
+    state.replaced.clear();
     for change in core::mem::take(&mut state.changes) {
         if let Err(why) = apply(state, change) {
             log::error!("a character cannot be drawn: {why}");
         }
     }
     if let Err(why) = state.grow() {
-        log::error!("no room for more characters: {why}");
+        log_seldom(Level::Error, &format!("no room for more characters: {why}"));
     }
 }
 
@@ -79,6 +82,11 @@ fn apply(state: &mut State, change: Change) -> Result<(), Error> {
     match change {
         Change::Put(asset, character) => match state.characters.get_mut(&asset) {
             Some(loaded) => {
+                state.replaced.push(asset);
+                // The asset was removed and is there again.
+                let is_removal =
+                    |change: &Change| matches!(change, Change::Remove(of) if *of == asset);
+                state.changes.retain(|change| !is_removal(change));
                 for issue in crowd.replace_character(loaded.id, &character)? {
                     log::warn!("a character was replaced: {issue}");
                 }

@@ -1,6 +1,6 @@
 //! The views of a frame: cameras, and the shadow maps of their lights.
 
-use crate::said::once;
+use crate::said::log_seldom;
 use crate::state::Throng;
 use crate::step::shown_s;
 use crate::sync::{SHADOW_SHIFT, layers};
@@ -24,6 +24,7 @@ use bevy::render::view::{RetainedViewEntity, WindowSurfaces};
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
 use core::f32::consts::FRAC_PI_2;
+use log::Level;
 use throng::ash::vk;
 use throng::glam::{Vec2, Vec3};
 use throng::{Culling, Receivers, View, ViewId};
@@ -223,10 +224,9 @@ pub(super) fn prepare(
     }
     let most = throng::Crowd::MAX_VIEWS as usize;
     if views.len() > most {
-        once(format!(
-            "{} views show people, of which {most} are drawn",
-            views.len()
-        ));
+        let count = views.len();
+        let text = format!("{count} views show people, of which {most} are drawn");
+        log_seldom(Level::Error, &text);
         keys.truncate(most);
         views.truncate(most);
     }
@@ -246,7 +246,7 @@ pub(super) fn prepare(
         Ok(ids) => prepared
             .views
             .extend(keys.into_iter().zip(ids.iter().copied())),
-        Err(why) => once(format!("the crowd is not drawn: {why}")),
+        Err(why) => log_seldom(Level::Error, &format!("the crowd is not drawn: {why}")),
     }
 }
 
