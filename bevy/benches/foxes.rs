@@ -50,17 +50,7 @@ struct Times {
     throng: BTreeMap<String, f64>,
 }
 
-/// The systems of throng in the main world. All others are in the render world.
-const MAIN: [&str; 8] = [
-    "step::step",
-    "step::follow",
-    "sync::act",
-    "sync::follow_assets",
-    "sync::despawn",
-    "sync::retry",
-    "sync::spawn",
-    "sync::show",
-];
+/// The systems of throng in which Bevy extracts.
 const EXTRACT: [&str; 4] = [
     "render::shader::extract",
     "render::change",
@@ -157,7 +147,7 @@ impl Times {
     }
 
     fn throng_main(&self) -> f64 {
-        self.of(&MAIN)
+        self.below(&["step::", "sync::"])
     }
 
     fn throng_extract(&self) -> f64 {
@@ -170,9 +160,14 @@ impl Times {
     }
 
     fn throng_render(&self) -> f64 {
-        let draws = self.throng.iter();
-        let draws = draws.filter(|(name, _)| name.starts_with("render::draw::"));
-        draws.map(|(_, time)| time).sum()
+        self.below(&["render::draw::"])
+    }
+
+    /// The times of all systems in these modules.
+    fn below(&self, modules: &[&str]) -> f64 {
+        let systems = self.throng.iter();
+        let systems = systems.filter(|(name, _)| modules.iter().any(|it| name.starts_with(it)));
+        systems.map(|(_, time)| time).sum()
     }
 }
 

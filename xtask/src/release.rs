@@ -54,15 +54,49 @@ pub(crate) fn glam(ci: &Ci) -> Result {
     let oldest = range.and_then(|(_, rest)| rest.split(',').next());
     let oldest = oldest.ok_or("Cargo.toml has no range of versions of glam")?;
     // Other packages of the workspace may have another one.
-    let tree = ci.command("cargo tree --prefix none --depth 1 -p throng -e normal");
-    let tree = tree.quiet().read()?;
-    let mut lines = tree.lines().flat_map(|line| line.split_once(" v"));
-    let newest = lines.find_map(|(name, version)| (name == "glam").then_some(version));
-    let newest = newest.ok_or("throng does not depend on glam")?;
-    for glam in [format!("{oldest}.0"), newest.to_owned()] {
+    let newest = version_of(ci, "glam", "throng")?;
+    for glam in [format!("{oldest}.0"), newest] {
         cmd!(sh, "scripts/try-minimal {glam}").run()?;
     }
     Ok(())
+}
+
+/// The plugin for Bevy where throng has Bevy's own glam, which is up to the lock of a program. This
+/// is a copy of the checkout with another lock.
+pub(crate) fn bevys_glam(ci: &Ci) -> Result {
+    let sh = &ci.sh;
+    let bevys = version_of(ci, "glam", "bevy_math")?;
+    let throngs = version_of(ci, "glam", "throng")?;
+    let copy = ci.work.join("bevys-glam");
+    sh.remove_path(&copy)?;
+    let files = cmd!(sh, "git ls-files --cached --others --exclude-standard");
+    for file in files.quiet().read()?.lines() {
+        let to = copy.join(file);
+        if let (Some(folder), true) = (to.parent(), sh.path_exists(file)) {
+            sh.create_dir(folder)?;
+            sh.copy_file(file, &to)?;
+        }
+    }
+    let _target = sh.push_env("CARGO_TARGET_DIR", format!("{}/target", ci.root));
+    let _folder = sh.push_dir(&copy);
+    let update = format!("cargo update --quiet -p glam@{throngs} --precise {bevys}");
+    ci.command(&update).run()?;
+    let now = version_of(ci, "glam", "throng")?;
+    if now != bevys {
+        return Err(format!("throng has glam {now} instead of Bevy's {bevys}").into());
+    }
+    Ok(ci.command("cargo check --quiet -p bevy_throng").run()?)
+}
+
+/// The version of a dependency that a package of the workspace, or one of its own, has.
+pub(crate) fn version_of(ci: &Ci, dependency: &str, package: &str) -> Result<String> {
+    let tree = format!("cargo tree --prefix none --depth 1 -p {package} -e normal");
+    let tree = ci.command(&tree).quiet().read()?;
+    let mut lines = tree.lines().flat_map(|line| line.split_once(" v"));
+    let version = lines.find_map(|(name, version)| (name == dependency).then_some(version));
+    let version = version.and_then(|it| it.split(' ').next());
+    let missing = || format!("{package} does not depend on {dependency}");
+    Ok(version.ok_or_else(missing)?.to_owned())
 }
 
 /// The published packages with the oldest Rust that they state, if this machine has it.

@@ -150,6 +150,13 @@ pub(crate) const STAGES: &[Stage] = &[
         "engines with the oldest and the newest glam",
     )
     .turn("package"),
+    // That builds most of Bevy, so it goes with the shortest stage.
+    run(
+        "bevys-glam",
+        release::bevys_glam,
+        "the plugin for Bevy, with Bevy's glam",
+    )
+    .turn("i686"),
     run(
         "semver",
         release::semver,
