@@ -14,7 +14,8 @@ use throng::{InstanceId, Play};
 /// [`Transform`], [`Visibility`] and [`RenderLayers`](bevy::camera::visibility::RenderLayers) (the
 /// first 16 layers) are Bevy's. Models face +Z, as glTF demands, and −Z is forward in Bevy.
 ///
-/// While its asset loads, nothing is drawn. From then on, the entity has an [`Instance`].
+/// While its asset loads, nothing is drawn. From then on, the entity has an [`Instance`], except
+/// while it is [`Disabled`](bevy::ecs::entity_disabling::Disabled).
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -36,9 +37,9 @@ pub struct Character3d(pub Handle<CharacterAsset>);
 ///
 /// It is there once the [`Character3d`] is loaded and drawn, with an
 /// [`Aabb`](bevy::camera::primitives::Aabb) of its rest pose.
-#[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq)]
-#[reflect(opaque)]
-#[reflect(Component, Debug, Clone, PartialEq)]
+/// A clone of the entity gets an instance of its own.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+#[component(clone_behavior = Ignore)]
 pub struct Instance(pub(crate) InstanceId);
 
 impl Instance {
@@ -68,9 +69,7 @@ impl Instance {
 /// }
 /// # let _ = run;
 /// ```
-#[derive(Component, Reflect, Debug, Clone, PartialEq, Default)]
-#[reflect(opaque)]
-#[reflect(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Debug, Clone, PartialEq, Default)]
 pub struct Plays(pub Vec<Play<'static>>);
 
 impl Plays {
@@ -94,7 +93,7 @@ impl Plays {
 /// character appears with the first step of the game, in which the machine enters its first states.
 ///
 /// Values that are set are handed to the machine once, before the next step. A trigger is therefore
-/// one request.
+/// one request. A new instance, of another [`Character3d`], gets the last values again.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -108,11 +107,18 @@ impl Plays {
 /// }
 /// # let _ = attack;
 /// ```
-#[derive(Component, Reflect, Debug, Clone, PartialEq, Default)]
-#[reflect(opaque)]
-#[reflect(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
-    pub(crate) pending: Vec<(Cow<'static, str>, Value)>,
+    values: Vec<Parameter>,
+}
+
+/// A parameter that was set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) value: Value,
+    /// True if the state machine does not have the value yet.
+    pub(crate) is_new: bool,
 }
 
 impl Parameters {
@@ -132,15 +138,32 @@ impl Parameters {
     /// Sets a parameter: an `f32`, an `i32` or a `bool`.
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
-        match self.pending.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, old)) => *old = value,
-            None => self.pending.push((name, value)),
+        let old = self.values.iter_mut().find(|it| it.name == name);
+        let set = Parameter {
+            name,
+            value,
+            is_new: true,
+        };
+        match old {
+            Some(old) => *old = set,
+            None => self.values.push(set),
         }
     }
 
     /// Sets a trigger.
     pub fn trigger(&mut self, name: impl Into<Cow<'static, str>>) {
         self.set(name, Value::Trigger(true));
+    }
+
+    pub(crate) fn values(&self) -> &[Parameter] {
+        &self.values
+    }
+
+    /// Notes that the state machine has all values. Triggers are used up.
+    pub(crate) fn hand_over(&mut self) {
+        let is_trigger = |it: &Parameter| matches!(it.value, Value::Trigger(_));
+        self.values.retain(|it| !is_trigger(it));
+        self.values.iter_mut().for_each(|it| it.is_new = false);
     }
 }
 
@@ -195,12 +218,18 @@ pub struct TimeScale(pub f32);
 
 /// Lets a character walk by the root motion of its clips.
 ///
-/// Its [`Transform`] follows in each step. It has no parent. The clips need root motion, which most
-/// files do not mark: in the animation data beside the file, `gait_motion = true` takes it from the
-/// feet of clips that walk in place.
+/// Its [`Transform`] follows in each step, and can be set at any time, to turn it for example. One
+/// with a parent does not walk. The clips need root motion, which most files do not mark: in the
+/// animation data beside the file, `gait_motion = true` takes it from the feet of clips that walk in
+/// place.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[reflect(Component, Debug, Clone, PartialEq, Default)]
+#[require(Walked)]
 pub struct RootMotion;
+
+/// The transform that the last step gave to a character with [`RootMotion`].
+#[derive(Component, Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Walked(pub(crate) Option<Transform>);
 
 /// Attaches a character to a socket or joint of another one, such as a rider to a saddle.
 ///
@@ -221,6 +250,7 @@ pub struct RootMotion;
 #[reflect(Component, Debug, Clone, PartialEq)]
 pub struct AttachedTo {
     /// The character that carries it.
+    #[entities]
     pub character: Entity,
     /// The name of the socket or joint.
     pub socket: Cow<'static, str>,
@@ -230,8 +260,8 @@ pub struct AttachedTo {
 
 /// Lets any entity follow a socket or joint of a character, such as a light or a camera.
 ///
-/// Its [`Transform`] is set before transforms are propagated. It has no parent. Each costs the
-/// evaluation of a joint and its ancestors.
+/// Its [`Transform`] is set before transforms are propagated, to where the picture shows the joint.
+/// Each costs the evaluation of a joint and its ancestors.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -247,6 +277,7 @@ pub struct AttachedTo {
 #[require(Transform)]
 pub struct Follows {
     /// The character.
+    #[entities]
     pub character: Entity,
     /// The name of the socket or joint.
     pub socket: Cow<'static, str>,

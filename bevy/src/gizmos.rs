@@ -2,6 +2,7 @@
 
 use crate::components::Instance;
 use crate::state::Throng;
+use crate::step::shown_s;
 use crate::systems::ThrongSystems;
 use bevy::app::{App, PostUpdate};
 use bevy::color::Color;
@@ -11,6 +12,7 @@ use bevy::gizmos::config::{GizmoConfig, GizmoConfigGroup, GizmoConfigStore};
 use bevy::gizmos::gizmos::Gizmos;
 use bevy::math::{Isometry3d, Vec3};
 use bevy::prelude::{Reflect, ReflectComponent};
+use bevy::time::{Fixed, Time};
 use throng::glam::Affine3A;
 
 /// Draws the skeleton of a character: a line from each joint to its parent.
@@ -45,6 +47,7 @@ pub(crate) fn build(app: &mut App) {
 fn draw(
     skeletons: Query<(&Instance, &ShowSkeleton)>,
     bounds: Query<(&Instance, &ShowBounds)>,
+    time: Res<Time<Fixed>>,
     throng: Res<Throng>,
     mut gizmos: Gizmos<CharacterGizmos>,
 ) {
@@ -54,6 +57,7 @@ fn draw(
     let Ok(lock) = throng.lock() else {
         return;
     };
+    let time_s = shown_s(&time);
     for (id, show) in &skeletons {
         let Ok(it) = lock.instance(id.id()) else {
             continue;
@@ -63,10 +67,10 @@ fn draw(
         };
         let joints = character.skeleton().joints();
         let mut pose = vec![Affine3A::IDENTITY; joints.len()];
-        if it.model_pose(lock.time_s(), &mut pose).is_err() {
+        if it.model_pose(time_s, &mut pose).is_err() {
             continue;
         }
-        let world = it.transform();
+        let world = it.transform_at(time_s);
         let at = |joint: usize| pose.get(joint).map(|of| point(&(world * *of)));
         for (number, joint) in joints.iter().enumerate() {
             let parent = joint.parent.and_then(|parent| at(parent.index()));
@@ -78,8 +82,10 @@ fn draw(
     for (id, show) in &bounds {
         if let Ok(it) = lock.instance(id.id()) {
             let sphere = it.bounding_sphere();
-            let center = Vec3::from_array(sphere.center.to_array());
-            gizmos.sphere(Isometry3d::from_translation(center), sphere.radius, show.0);
+            let moved = it.transform_at(time_s) * it.transform().inverse();
+            let center = moved.transform_point3(sphere.center).to_array();
+            let place = Isometry3d::from_translation(Vec3::from_array(center));
+            gizmos.sphere(place, sphere.radius, show.0);
         }
     }
 }

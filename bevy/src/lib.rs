@@ -45,6 +45,7 @@ pub use throng_wgpu;
 
 mod asset;
 mod components;
+mod convert;
 mod device;
 #[cfg(feature = "gizmos")]
 mod gizmos;
@@ -120,9 +121,6 @@ impl Plugin for ThrongPlugin {
             .insert_resource(Opened(device))
             .add_message::<CharacterEvent>()
             .register_type::<Character3d>()
-            .register_type::<Instance>()
-            .register_type::<Plays>()
-            .register_type::<Parameters>()
             .register_type::<HiddenParts>()
             .register_type::<MaterialVariant>()
             .register_type::<Tint>()
@@ -148,7 +146,7 @@ impl Plugin for ThrongPlugin {
             .add_systems(
                 FixedPostUpdate,
                 (
-                    sync::act.in_set(ThrongSystems::Act),
+                    (sync::end, sync::act).chain().in_set(ThrongSystems::Act),
                     step::step.in_set(ThrongSystems::Step),
                 ),
             )
@@ -156,7 +154,13 @@ impl Plugin for ThrongPlugin {
                 PostUpdate,
                 (
                     step::follow.in_set(ThrongSystems::Follow),
-                    (sync::follow_assets, sync::despawn, sync::spawn, sync::show)
+                    (
+                        sync::follow_assets,
+                        sync::despawn,
+                        sync::end,
+                        sync::spawn,
+                        sync::show,
+                    )
                         .chain()
                         .in_set(ThrongSystems::Show),
                 ),
@@ -164,7 +168,9 @@ impl Plugin for ThrongPlugin {
         #[cfg(feature = "picking")]
         app.add_systems(
             bevy::app::PreUpdate,
-            picking::pick.in_set(bevy::picking::PickingSystems::Backend),
+            picking::pick
+                .in_set(bevy::picking::PickingSystems::Backend)
+                .run_if(resource_exists::<bevy::picking::backend::ray::RayMap>),
         );
     }
 

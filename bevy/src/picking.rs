@@ -1,9 +1,10 @@
 //! Characters as targets of `bevy_picking`.
 
 use crate::components::{Character3d, Instance};
+use crate::convert::layers;
 use crate::said::log_seldom;
 use crate::state::Throng;
-use crate::sync::layers;
+
 use bevy::camera::Camera;
 use bevy::camera::visibility::RenderLayers;
 use bevy::ecs::prelude::*;
@@ -12,6 +13,7 @@ use bevy::picking::Pickable;
 use bevy::picking::backend::ray::RayMap;
 use bevy::picking::backend::{HitData, PointerHits};
 use log::Level;
+use throng::InstanceHit;
 use throng::mesh::PartId;
 use throng::skin::{CullMode, Ray};
 
@@ -52,6 +54,11 @@ pub(crate) fn pick(
     let Ok(mut lock) = throng.lock() else {
         return;
     };
+    // True if it hides what is behind it. Rays pass if it is no character, or cannot be hovered.
+    let blocks = |entity: Entity| match characters.get(entity).ok()? {
+        None => Some(true),
+        Some(it) => it.is_hoverable.then_some(it.should_block_lower),
+    };
     for (id, ray) in &rays.map {
         let Ok((camera, own)) = cameras.get(id.camera) else {
             continue;
@@ -60,22 +67,31 @@ pub(crate) fn pick(
             origin: ray.origin.to_array().into(),
             direction: ray.direction.to_array().into(),
         };
-        let found = match lock.pick_all(&line, CullMode::default(), layers(own)) {
+        let mask = layers(own);
+        let mut find = || -> Result<Vec<InstanceHit>, throng_wgpu::Error> {
+            let nearest = lock.pick(&line, CullMode::default(), mask)?;
+            let entity = nearest.and_then(|hit| lock.entity(hit.instance));
+            // All others are posed only if the nearest one does not hide them.
+            match nearest.is_none() || entity.and_then(blocks) == Some(true) {
+                true => Ok(nearest.into_iter().collect()),
+                false => lock.pick_all(&line, CullMode::default(), mask),
+            }
+        };
+        let found = match find() {
             Ok(found) => found,
             Err(why) => {
                 log_seldom(Level::Error, &format!("characters cannot be picked: {why}"));
                 continue;
             }
         };
-        let mut picks = Vec::new();
+        let mut picks: Vec<(Entity, HitData)> = Vec::new();
         for found in found {
-            let Some(entity) = lock.entity(found.instance) else {
+            let entity = lock.entity(found.instance);
+            let Some((entity, blocks)) = entity.and_then(|it| Some((it, blocks(it)?))) else {
                 continue;
             };
-            let Ok(pickable) = characters.get(entity) else {
-                continue;
-            };
-            if pickable.is_some_and(|it| !it.is_hoverable) {
+            // A character has a hit for each triangle, the nearest one first.
+            if picks.iter().any(|(other, _)| *other == entity) {
                 continue;
             }
             let at = Vec3::from_array(found.position.to_array());
@@ -86,7 +102,7 @@ pub(crate) fn pick(
             let depth = found.hit.distance as f32;
             let data = HitData::new_with_extra(id.camera, depth, Some(at), None, extra);
             picks.push((entity, data));
-            if pickable.is_none_or(|it| it.should_block_lower) {
+            if blocks {
                 break;
             }
         }

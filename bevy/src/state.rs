@@ -2,7 +2,7 @@
 
 use crate::asset::CharacterAsset;
 use bevy::asset::{AssetId, Handle};
-use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::entity::{EntityHashMap, EntityHashSet};
 use bevy::ecs::prelude::*;
 use bevy::platform::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -193,7 +193,7 @@ pub(crate) struct State {
     pub(crate) entities: HashMap<InstanceId, Entity>,
     /// Entities whose state machine enters its first states in the next step. They are hidden until
     /// then, because they stand in the rest pose.
-    pub(crate) fresh: Vec<Entity>,
+    pub(crate) fresh: EntityHashSet,
     /// The instances for which the next frame reserves.
     pub(crate) wanted: Vec<(CharacterId, u32, SkinningStage)>,
 }
@@ -255,6 +255,7 @@ impl State {
     pub(crate) fn remove_instance(&mut self, entity: Entity) {
         if let Some(id) = self.instances.remove(&entity) {
             self.entities.remove(&id);
+            self.fresh.remove(&entity);
             if let Some(crowd) = &mut self.crowd {
                 // Its parent may have taken it along.
                 let _ = crowd.despawn(id);

@@ -1,15 +1,19 @@
 //! The steps of the game: updates, their events, and what follows characters.
 
-use crate::components::{Follows, Instance, RootMotion};
+use crate::components::{AttachedTo, Follows, Instance, RootMotion, Walked};
+use crate::convert::{affine, transform};
 use crate::said::Faults;
-use crate::state::Throng;
-use crate::sync::{affine, transform};
+use crate::state::{State, Throng};
+
 use bevy::camera::visibility::InheritedVisibility;
 use bevy::ecs::prelude::*;
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
+use bevy::transform::helper::TransformHelper;
 use log::Level;
 use throng::AnimationEventKind;
+use throng::glam::Affine3A;
+use throng_wgpu::Crowd;
 
 /// Something happened to a character in a step: an event of a clip, or the end of a clip.
 ///
@@ -63,7 +67,10 @@ pub(crate) fn step(
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
     mut events: MessageWriter<CharacterEvent>,
-    mut walkers: Query<(&Instance, &mut Transform), (With<RootMotion>, Without<ChildOf>)>,
+    mut walkers: Query<
+        (&Instance, &mut Transform, &mut Walked),
+        (With<RootMotion>, Without<ChildOf>, Without<AttachedTo>),
+    >,
     seen: Query<&InheritedVisibility>,
     mut commands: Commands,
 ) {
@@ -96,39 +103,104 @@ pub(crate) fn step(
             it.set_visible(is_seen);
         }
     }
-    for (id, mut place) in &mut walkers {
+    for (id, mut place, mut walked) in &mut walkers {
         if let Some(crowd) = &state.crowd
             && let Ok(it) = crowd.instance(id.0)
         {
-            place.set_if_neq(transform(&it.transform()));
+            let to = transform(&it.transform());
+            walked.0 = Some(to);
+            place.set_if_neq(to);
         }
     }
 }
 
+/// Those who follow a joint.
+type Followers<'w, 's> = Query<'w, 's, (Entity, &'static Follows, Option<&'static ChildOf>)>;
+
+/// Those who may have what follows.
+type Characters<'w, 's> =
+    Query<'w, 's, (Option<&'static AttachedTo>, Has<RootMotion>, Has<ChildOf>)>;
+
 /// Moves what follows a joint, to where the picture will have it.
 pub(crate) fn follow(
-    mut followers: Query<(&Follows, &mut Transform)>,
+    followers: Followers,
+    characters: Characters,
+    mut transforms: ParamSet<(TransformHelper, Query<&mut Transform>)>,
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
 ) {
     if followers.is_empty() {
         return;
     }
-    let state = &mut *throng.state();
+    let state = &*throng.state();
     let Some(crowd) = &state.crowd else { return };
-    let time_s = shown_s(&time);
     let mut faults = Faults::default();
-    for (follows, mut place) in &mut followers {
-        let Some(id) = state.instances.get(&follows.character) else {
-            continue;
-        };
-        let Ok(it) = crowd.instance(*id) else {
-            continue;
-        };
-        let at = affine(&GlobalTransform::from(follows.at));
-        match it.joint_transform(&*follows.socket, time_s) {
-            Ok(joint) => _ = place.set_if_neq(transform(&(joint * at))),
-            Err(why) => faults.add(Level::Error, "nobody follows ", &follows.character, &why),
+    let mut places = Vec::new();
+    let helper = transforms.p0();
+    let joints = Joints {
+        state,
+        crowd,
+        characters: &characters,
+        helper: &helper,
+        time_s: shown_s(&time),
+    };
+    for (entity, follows, parent) in &followers {
+        let at = (follows.character, &*follows.socket, &follows.at);
+        match joints.world(at, MOST_CARRIERS) {
+            Some(Ok(world)) => {
+                let above = parent.map(|it| helper.compute_global_transform(it.parent()));
+                let above = above.and_then(Result::ok).unwrap_or_default();
+                places.push((entity, affine(&above).inverse() * world));
+            }
+            Some(Err(why)) => faults.add(Level::Error, "nobody follows ", &follows.character, &why),
+            // Its character is not drawn yet.
+            None => {}
         }
+    }
+    let mut transforms = transforms.p1();
+    for (entity, place) in places {
+        if let Ok(mut own) = transforms.get_mut(entity) {
+            own.set_if_neq(transform(&place));
+        }
+    }
+}
+
+/// A character may be carried by one that is carried, but no more often than this.
+const MOST_CARRIERS: u32 = 16;
+
+/// The joints of characters, where the next picture will have them.
+struct Joints<'a, 'w, 's> {
+    state: &'a State,
+    crowd: &'a Crowd,
+    characters: &'a Characters<'w, 's>,
+    helper: &'a TransformHelper<'w, 's>,
+    time_s: f64,
+}
+
+impl Joints<'_, '_, '_> {
+    /// World space from a place at a joint or socket of a character, if that is drawn.
+    fn world(
+        &self,
+        (character, socket, at): (Entity, &str, &Transform),
+        most: u32,
+    ) -> Option<throng::Result<Affine3A>> {
+        let id = self.state.instances.get(&character)?;
+        let it = self.crowd.instance(*id).ok()?;
+        let (carried, walks, has_parent) = self.characters.get(character).ok()?;
+        let world = match carried.filter(|_| it.attachment().is_some()) {
+            Some(to) if most > 0 => {
+                match self.world((to.character, &*to.socket, &to.at), most - 1)? {
+                    Ok(world) => world,
+                    Err(why) => return Some(Err(why)),
+                }
+            }
+            // What moved in this frame is handed to the crowd later.
+            None if !walks || has_parent => {
+                affine(&self.helper.compute_global_transform(character).ok()?)
+            }
+            _ => it.transform_at(self.time_s),
+        };
+        let joint = it.joint_model(socket, self.time_s);
+        Some(joint.map(|joint| world * joint * affine(&GlobalTransform::from(*at))))
     }
 }

@@ -50,18 +50,20 @@ fn files_and_what_they_refer_to_are_loaded() {
     messages::expect_none();
 }
 
+/// A triangle, whose vertices are in another file.
+const TRIANGLE: &str = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
+    "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+    "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
+        "min":[0,0,0],"max":[1,1,0]}],
+    "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"uri":"gone.bin","byteLength":36}]}"#;
+
 #[test]
 fn faults_of_files_are_bevys_errors() {
     let folder = folder("faults");
     std::fs::write(folder.join("empty.glb"), b"").unwrap();
     std::fs::write(folder.join("cut.throng"), b"throng").unwrap();
-    let gltf = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
-        "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
-        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
-            "min":[0,0,0],"max":[1,1,1]}],
-        "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"uri":"gone.bin","byteLength":36}]}"#;
-    std::fs::write(folder.join("gone.gltf"), gltf).unwrap();
-    let out = gltf.replace("gone.bin", "../gone.bin");
+    std::fs::write(folder.join("gone.gltf"), TRIANGLE).unwrap();
+    let out = TRIANGLE.replace("gone.bin", "../gone.bin");
     std::fs::write(folder.join("out.gltf"), out).unwrap();
     let mut app = support::with_assets(&folder);
     for (name, says) in [

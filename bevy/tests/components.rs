@@ -4,7 +4,10 @@ use crate::support::{self, asset, id, mannequin, messages, run, spawn};
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
-use bevy_throng::{HiddenParts, Play, Plays, SecondTint, Throng, TimeScale, Tint, UserData};
+use bevy::world_serialization::DynamicWorldBuilder;
+use bevy_throng::{
+    Follows, HiddenParts, Play, Plays, SecondTint, Throng, TimeScale, Tint, UserData,
+};
 
 #[test]
 fn components_change_their_instance() {
@@ -39,11 +42,12 @@ fn components_change_their_instance() {
         let character = throng::Crowd::character(&lock, character).unwrap();
         character.parts().next().unwrap().1.to_owned()
     };
+    messages::wait_for("tail");
     app.world_mut().entity_mut(person).insert((
         Plays::new(Play::new("Run").fade_s(0.0)).with(Play::new("Wave").layer(1)),
         Tint(Color::WHITE),
         Visibility::Hidden,
-        HiddenParts(vec![part.clone().into()]),
+        HiddenParts(vec!["tail".into(), part.clone().into()]),
         bevy::light::NotShadowCaster,
         RenderLayers::layer(0),
         TimeScale(2.0),
@@ -60,6 +64,7 @@ fn components_change_their_instance() {
         assert!(!it.is_part_visible(&*part).unwrap());
         assert_eq!(it.playing().count(), 2);
     }
+    assert_eq!(messages::awaited("tail").len(), 1);
     app.world_mut()
         .entity_mut(person)
         .remove::<(HiddenParts, bevy::light::NotShadowCaster)>();
@@ -83,48 +88,6 @@ fn components_change_their_instance() {
     app.world_mut().despawn(person);
     run(&mut app, 2);
     assert_eq!(throng.lock().unwrap().instances().len(), 0);
-    messages::expect_none();
-}
-
-/// An entity that loses a component is as if it never had it.
-#[test]
-fn components_that_are_removed_are_undone() {
-    let mut app = support::app();
-    let parts = (
-        Plays::new("Walk").with(Play::new("Wave").layer(1)),
-        Tint(Color::BLACK),
-        SecondTint(Color::BLACK),
-        UserData(7),
-        TimeScale(0.0),
-    );
-    let person = spawn(&mut app, parts);
-    run(&mut app, 4);
-    let throng = app.world().resource::<Throng>().clone();
-    {
-        let lock = throng.lock().unwrap();
-        let it = lock.instance(id(&app, person)).unwrap();
-        assert_eq!(it.playing().count(), 2);
-        assert!(it.playing().all(|now| now.time_s == 0.0));
-    }
-    app.world_mut()
-        .entity_mut(person)
-        .remove::<(Tint, SecondTint, UserData, TimeScale)>();
-    run(&mut app, 4);
-    {
-        let lock = throng.lock().unwrap();
-        let it = lock.instance(id(&app, person)).unwrap();
-        assert_eq!(it.tint(), [1.0; 4]);
-        assert_eq!(it.second_tint(), [1.0; 3]);
-        assert_eq!(it.user_data(), 0);
-        assert!(it.playing().all(|now| now.time_s > 0.0));
-    }
-    app.world_mut().entity_mut(person).remove::<Plays>();
-    run(&mut app, 30);
-    {
-        let lock = throng.lock().unwrap();
-        let it = lock.instance(id(&app, person)).unwrap();
-        assert_eq!(it.playing().count(), 0);
-    }
     messages::expect_none();
 }
 
@@ -232,16 +195,20 @@ fn people_wear_material_variants() {
     messages::expect_none();
 }
 
-/// Editors and scenes find the components.
+/// Editors and scenes find the components, apart from those that only a program can make.
 #[test]
 fn components_are_reflected() {
-    let app = support::app();
-    let registry = app.world().resource::<AppTypeRegistry>().read();
+    let mut app = support::app();
+    let person = spawn(&mut app, (Plays::new("Walk"), Tint(Color::BLACK)));
+    let sword = app
+        .world_mut()
+        .spawn(Follows::new(person, "right hand"))
+        .id();
+    run(&mut app, 4);
+    let registry = app.world().resource::<AppTypeRegistry>().clone();
+    let registry = registry.read();
     for name in [
         "Character3d",
-        "Instance",
-        "Plays",
-        "Parameters",
         "HiddenParts",
         "MaterialVariant",
         "Tint",
@@ -258,5 +225,18 @@ fn components_are_reflected() {
         let found = found.unwrap_or_else(|| panic!("{name} is not registered"));
         assert!(found.data::<ReflectComponent>().is_some(), "{name}");
     }
+    let scene = DynamicWorldBuilder::from_world(app.world(), &registry);
+    let scene = scene.extract_entities([person, sword].into_iter()).build();
+    drop(registry);
+    let mut map = bevy::ecs::entity::EntityHashMap::default();
+    scene.write_to_world(app.world_mut(), &mut map).unwrap();
+    run(&mut app, 4);
+    let [copy, its_sword] = [person, sword].map(|entity| map[&entity]);
+    assert_eq!(app.world().get::<Tint>(copy), Some(&Tint(Color::BLACK)));
+    assert_ne!(id(&app, copy), id(&app, person));
+    assert_eq!(
+        app.world().get::<Follows>(its_sword).unwrap().character,
+        copy
+    );
     messages::expect_none();
 }

@@ -2,9 +2,11 @@
 
 mod apps;
 mod assets;
+mod changes;
 mod components;
 mod game;
 mod lights;
 mod pictures;
+mod places;
 mod refused;
 mod support;

@@ -77,3 +77,32 @@ fn cameras_of_all_kinds_show_people() {
         assert!(differ <= allowed, "camera {kind}: {differ} pixels differ");
     }
 }
+
+/// Lamps that nobody sees have no shadow maps in Bevy, and take no views.
+#[test]
+fn hidden_lamps_take_no_views() {
+    let mut app = support::app();
+    camera(&mut app, Vec3::new(0.0, 2.0, 6.0), Vec3::Y);
+    support::spawn(&mut app, bevy_throng::Plays::new("Idle"));
+    for number in 0..6 {
+        let light = PointLight {
+            shadow_maps_enabled: true,
+            ..default()
+        };
+        let seen = match number {
+            0 => Visibility::Inherited,
+            _ => Visibility::Hidden,
+        };
+        let place = Transform::from_xyz(0.0, 2.5, 1.0);
+        app.world_mut().spawn((light, seen, place));
+    }
+    support::run(&mut app, 5);
+    let lock = app
+        .world()
+        .resource::<bevy_throng::Throng>()
+        .lock()
+        .unwrap();
+    assert_eq!(lock.view_stats().len(), 1 + 6);
+    drop(lock);
+    messages::expect_none();
+}

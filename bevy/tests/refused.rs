@@ -2,7 +2,7 @@
 
 use crate::support::{self, asset, id, messages, run, spawn, walking};
 use bevy::prelude::*;
-use bevy_throng::{CharacterAsset, Instance, Parameters, Plays, RootMotion, Throng};
+use bevy_throng::{Instance, Parameters, Plays, RootMotion, Throng};
 
 #[test]
 fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
@@ -121,36 +121,6 @@ fn a_refusal_is_not_repeated_while_its_entity_moves() {
     messages::expect_none();
 }
 
-/// If a file gets the clip that was missing, people who wait for it appear.
-#[test]
-fn refused_people_are_tried_with_a_new_file() {
-    let mut app = support::app();
-    let mut raw = throng::import::RawCharacter::mannequin();
-    let build = |raw: &throng::import::RawCharacter| {
-        let made = raw.clone().build(&throng::import::ImportOptions::default());
-        CharacterAsset::new(made.unwrap().character)
-    };
-    let old = build(&raw);
-    let handle = app
-        .world_mut()
-        .resource_mut::<Assets<CharacterAsset>>()
-        .add(old);
-    messages::wait_for("Saunter");
-    let parts = (
-        bevy_throng::Character3d(handle.clone()),
-        Plays::new("Saunter"),
-    );
-    let person = app.world_mut().spawn(parts).id();
-    run(&mut app, 4);
-    assert_eq!(messages::awaited("Saunter").len(), 1);
-    raw.animations[0].name = "Saunter".into();
-    let mut assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
-    assets.insert(&handle, build(&raw)).unwrap();
-    run(&mut app, 4);
-    assert!(app.world().get::<Instance>(person).is_some());
-    messages::expect_none();
-}
-
 /// A fault of many entities that goes on is one line.
 #[test]
 fn walkers_with_parents_are_one_line() {
@@ -164,6 +134,11 @@ fn walkers_with_parents_are_one_line() {
     let said = messages::awaited("does not walk by RootMotion");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("and 99 more"), "{said:?}");
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    let mut all = lock.instances();
+    assert!(all.all(|id| lock.instance(id).unwrap().transform().translation.z == 0.0));
+    drop(all);
+    drop(lock);
     messages::expect_none();
 }
 

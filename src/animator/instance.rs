@@ -81,16 +81,25 @@ impl Animator {
             return;
         }
         for id in self.actors.ids() {
-            if let Some(world) = self.root_ahead(&self.actors[id.index]) {
+            if let Some(world) = self.root_ahead(&self.actors[id.index], self.shown_s) {
                 each(id, world);
             }
         }
     }
 
-    fn root_ahead(&self, actor: &ActorState) -> Option<Affine3A> {
+    /// The transform of a living actor at a time, which its root motion reaches after the last
+    /// update.
+    pub(crate) fn transform_at(&self, id: ActorId, time_s: f64) -> Result<Affine3A> {
+        let actor = self.actor(id)?;
+        let is_ahead = self.rooted > 0 && time_s > self.now_s;
+        let ahead = is_ahead.then(|| self.root_ahead(&self.actors[id.index], time_s));
+        Ok(ahead.flatten().unwrap_or_else(|| actor.transform()))
+    }
+
+    fn root_ahead(&self, actor: &ActorState, time_s: f64) -> Option<Affine3A> {
         let mut root = actor.root.as_deref().filter(|_| actor.is_rooted())?.clone();
-        let shown_s = actor.clock.local_s(self.shown_s);
-        let span_s = [actor.passed_s.min(shown_s), shown_s];
+        let time_s = actor.clock.local_s(time_s);
+        let span_s = [actor.passed_s.min(time_s), time_s];
         let mut step = Step::new(span_s[1] - span_s[0]);
         for record in actor.layers.records(&self.pools) {
             step.pass(&self.library, &RecordSpan::new(*record, span_s));

@@ -264,6 +264,8 @@ fn root_motion_goes_on_in_pictures() {
                 let wanted_m = 0.5 + ahead_s as f32;
                 let wanted = game.transform_vector3(Vec3::Z) * wanted_m;
                 assert!((Vec3::from(shown.translation) - wanted).length() < 1e-5);
+                assert_eq!(frame.live(walker).transform_at(0.5 + ahead_s), shown);
+                assert_eq!(frame.live(walker).transform_at(0.5 - ahead_s), game);
                 assert_eq!(frame.transform(stander), Ok(Affine3A::IDENTITY));
                 if number == 1 {
                     frame.set_transform(stander, &aside).unwrap();
@@ -293,6 +295,8 @@ fn root_motion_goes_on_in_pictures() {
             }
             let begun = unsafe { crowd.begin_frame(&mut setup.context.allocator(), 0, 1.5) };
             let mut frame = begun.unwrap();
+            let shown = frame.transform(stander).unwrap();
+            assert_eq!(frame.live(stander).transform_at(1.5), shown);
             refused! {
                 frame.set_transform(stander, &aside) => "…of an attached instance follows…";
                 frame.set_transform(walker, &Affine3A::from_translation(Vec3::NAN)) =>

@@ -1,11 +1,12 @@
 //! The views of a frame: cameras, and the shadow maps of their lights.
 
+use crate::convert::{SHADOW_SHIFT, layers};
 use crate::said::log_seldom;
 use crate::state::Throng;
 use crate::step::shown_s;
-use crate::sync::{SHADOW_SHIFT, layers};
+
 use bevy::camera::primitives::{CUBE_MAP_FACES, CubeMapFace};
-use bevy::camera::visibility::RenderLayers;
+use bevy::camera::visibility::{RenderLayers, ViewVisibility};
 use bevy::camera::{Camera, Camera3d};
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
 use bevy::diagnostic::FrameCount;
@@ -58,6 +59,7 @@ type Suns<'w, 's> = Query<
         &'static DirectionalLight,
         &'static Cascades,
         Option<&'static RenderLayers>,
+        &'static ViewVisibility,
     ),
 >;
 
@@ -72,6 +74,7 @@ pub(super) struct Lamps<'w, 's> {
             &'static PointLight,
             &'static GlobalTransform,
             Option<&'static RenderLayers>,
+            &'static ViewVisibility,
         ),
     >,
     spots: Query<
@@ -82,6 +85,7 @@ pub(super) struct Lamps<'w, 's> {
             &'static SpotLight,
             &'static GlobalTransform,
             Option<&'static RenderLayers>,
+            &'static ViewVisibility,
         ),
     >,
     point_map: Res<'w, PointLightShadowMap>,
@@ -89,14 +93,14 @@ pub(super) struct Lamps<'w, 's> {
 }
 
 impl Lamps<'_, '_> {
-    /// Their views, as Bevy makes them.
+    /// Their views, as Bevy makes them: not of those that no camera sees.
     fn views(&self) -> impl Iterator<Item = (RetainedViewEntity, View)> {
         let points = self
             .points
             .iter()
-            .filter(|(_, light, ..)| light.shadow_maps_enabled);
+            .filter(|(_, light, .., seen)| light.shadow_maps_enabled && seen.get());
         let edge = self.point_map.size;
-        let points = points.flat_map(move |(entity, light, place, own)| {
+        let points = points.flat_map(move |(entity, light, place, own, _)| {
             let near = light.shadow_map_near_z;
             let at = place.translation();
             let projection = Mat4::perspective_infinite_reverse_rh(FRAC_PI_2, 1.0, near);
@@ -112,8 +116,8 @@ impl Lamps<'_, '_> {
         let spots = self
             .spots
             .iter()
-            .filter(|(_, light, ..)| light.shadow_maps_enabled);
-        let spots = spots.map(|(entity, light, place, own)| {
+            .filter(|(_, light, .., seen)| light.shadow_maps_enabled && seen.get());
+        let spots = spots.map(|(entity, light, place, own, _)| {
             let world_from_view = Mat4::from(spot_light_world_from_view(place));
             let (angle, near) = (light.outer_angle, light.shadow_map_near_z);
             let clip = spot_light_clip_from_view(angle, near) * world_from_view.inverse();
@@ -183,10 +187,11 @@ pub(super) fn prepare(
         let receiver = views.len() as u32;
         keys.push(RetainedViewEntity::new(entity.into(), None, 0));
         views.push(view);
-        for (light, sun, cascades, light_layers) in &suns {
+        for (light, sun, cascades, light_layers, seen_sun) in &suns {
             let light_mask = layers(light_layers);
+            let has_maps = sun.shadow_maps_enabled && seen_sun.get();
             let own = cascades.cascades.get(&entity);
-            let own = own.filter(|_| sun.shadow_maps_enabled && light_mask & mask != 0);
+            let own = own.filter(|_| has_maps && light_mask & mask != 0);
             for (index, cascade) in own.into_iter().flatten().enumerate() {
                 let edge = (2.0 / cascade.clip_from_cascade.x_axis.x / cascade.texel_size).round();
                 let rect = URect::from_corners(UVec2::ZERO, UVec2::splat(edge as u32));

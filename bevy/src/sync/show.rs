@@ -1,16 +1,17 @@
 //! The places and looks of entities, for pictures.
 
-use super::{Changes, People, Wishes, affine};
+use super::people::{Changes, People, Wishes};
 use crate::components::{
-    AttachedTo, HiddenParts, Instance, MaterialVariant, SecondTint, Tint, UserData,
+    AttachedTo, HiddenParts, Instance, MaterialVariant, SecondTint, Tint, UserData, Walked,
 };
+use crate::convert::affine;
 use crate::state::{State, Throng};
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
 use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
-use bevy::transform::components::GlobalTransform;
+use bevy::transform::components::{GlobalTransform, Transform};
 use throng::InstanceId;
 use throng::glam::Affine3A;
 
@@ -31,54 +32,47 @@ pub(crate) struct Looks<'w, 's> {
     variants: Changes<'w, 's, MaterialVariant>,
 }
 
-/// Components that entities lost.
-#[derive(SystemParam)]
-pub(crate) struct Removed<'w, 's> {
-    attached: RemovedComponents<'w, 's, AttachedTo>,
-    layers: RemovedComponents<'w, 's, RenderLayers>,
-    casts_not: RemovedComponents<'w, 's, NotShadowCaster>,
-    tints: RemovedComponents<'w, 's, Tint>,
-    second_tints: RemovedComponents<'w, 's, SecondTint>,
-    words: RemovedComponents<'w, 's, UserData>,
-    hidden: RemovedComponents<'w, 's, HiddenParts>,
-    variants: RemovedComponents<'w, 's, MaterialVariant>,
-}
+/// Places, with those to which a step walked.
+type Places<'w, 's> = Query<
+    'w,
+    's,
+    (
+        &'static Instance,
+        &'static GlobalTransform,
+        Option<(&'static Walked, &'static Transform)>,
+        Has<ChildOf>,
+    ),
+    Moved,
+>;
 
 /// Hands the places and looks of entities to their instances, for the next picture.
 pub(crate) fn show(
-    moved: Query<(&Instance, &GlobalTransform), Moved>,
+    moved: Places,
     seen: Query<(&Instance, Wishes), Seen>,
     looks: Looks,
-    (mut removed, all, names): (Removed, Query<Wishes>, Query<NameOrEntity>),
+    names: Query<NameOrEntity>,
     mut places: Local<Vec<(InstanceId, Affine3A)>>,
     throng: Res<Throng>,
 ) {
     let mut state = throng.state();
     let State {
         crowd,
-        instances,
         entities,
         fresh,
         ..
     } = &mut *state;
     let Some(crowd) = crowd else { return };
     let mut people = People::of(crowd);
-    // They are placed by their transforms again.
-    for entity in removed.attached.read() {
-        if let (Some(id), Ok(wishes)) = (instances.get(&entity), all.get(entity))
-            && wishes.attached.is_none()
-        {
-            people.change(&Some(wishes.name), *id, |it| {
-                it.detach();
-                it.set_transform(&affine(wishes.transform))
-            });
-        }
-    }
     places.clear();
     places.extend(
         moved
             .iter()
-            .map(|(id, transform)| (id.0, affine(transform))),
+            .filter_map(|(id, transform, walked, is_child)| {
+                // The crowd itself moved those who walk.
+                let walked = walked.filter(|_| !is_child);
+                let has_place = walked.is_some_and(|(walked, place)| walked.0 == Some(*place));
+                (!has_place).then(|| (id.0, affine(transform)))
+            }),
     );
     if people.crowd.set_transforms(&places).is_err() {
         // One of them cannot be moved, or was despawned in the meantime.
@@ -95,43 +89,6 @@ pub(crate) fn show(
             it.set_view_mask(mask);
             Ok(())
         });
-    }
-    for entity in removed.layers.read().chain(removed.casts_not.read()) {
-        if let (Some(id), Ok(wishes)) = (instances.get(&entity), all.get(entity))
-            && let Ok(mut it) = people.crowd.instance_mut(*id)
-        {
-            it.set_view_mask(wishes.mask());
-        }
-    }
-    for entity in removed.tints.read() {
-        if let Some(id) = instances.get(&entity) {
-            people.change(&names.get(entity).ok(), *id, |it| it.set_tint([1.0; 4]));
-        }
-    }
-    for entity in removed.second_tints.read() {
-        if let Some(id) = instances.get(&entity) {
-            people.change(&names.get(entity).ok(), *id, |it| {
-                it.set_second_tint([1.0; 3])
-            });
-        }
-    }
-    for entity in removed.words.read() {
-        if let Some(id) = instances.get(&entity) {
-            people.change(&names.get(entity).ok(), *id, |it| {
-                it.set_user_data(0);
-                Ok(())
-            });
-        }
-    }
-    for entity in removed.hidden.read() {
-        if let Some(id) = instances.get(&entity) {
-            people.hide(&names.get(entity).ok(), *id, &[]);
-        }
-    }
-    for entity in removed.variants.read() {
-        if let Some(id) = instances.get(&entity) {
-            people.change(&names.get(entity).ok(), *id, |it| it.set_variant(None));
-        }
     }
     for (name, id, variant) in &looks.variants {
         let variant = Some((&*variant.0).into());

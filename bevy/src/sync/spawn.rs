@@ -1,21 +1,22 @@
 //! Spawns and despawns.
 
-use super::{Wishes, WishesItem, affine, attachment};
+use super::people::{Wishes, WishesItem, attachment};
 use crate::asset::CharacterAsset;
 use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, SecondTint,
     TimeScale, Tint,
 };
+use crate::convert::affine;
 use crate::said::{Faults, log_seldom};
 use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
 use bevy::camera::primitives::Aabb;
 use bevy::ecs::entity::EntityHashSet;
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::prelude::*;
 use bevy::transform::components::GlobalTransform;
 use log::Level;
-use throng::animator::RootMotionMode;
-use throng::{Error, InstanceId, Play, Spawn};
+use throng::{Attachment, Error, InstanceId, Play, Spawn};
 
 /// Notes what changed of the assets, for the next frame.
 pub(crate) fn follow_assets(
@@ -63,6 +64,7 @@ type Other = Or<(
 /// Spawns the instances of entities that have none yet, and whose character is loaded.
 pub(crate) fn spawn(
     waiting: Query<(Wishes, Option<&Refused>), Without<Instance>>,
+    drawn: Query<(Entity, &Character3d), With<Instance>>,
     characters: Query<(), With<Character3d>>,
     mut all: ParamSet<(
         Query<Entity, (With<Refused>, Other)>,
@@ -71,11 +73,13 @@ pub(crate) fn spawn(
     throng: Res<Throng>,
     mut commands: Commands,
 ) {
-    if waiting.is_empty() {
-        return;
-    }
     let state = &mut *throng.state();
-    if state.crowd.is_none() {
+    for (entity, character) in &drawn {
+        if state.replaced.contains(&character.0.id()) {
+            commands.entity(entity).try_insert(bounds(state, character));
+        }
+    }
+    if waiting.is_empty() || state.crowd.is_none() {
         return;
     }
     let changed: EntityHashSet = all.p0().iter().collect();
@@ -85,32 +89,31 @@ pub(crate) fn spawn(
     for of_riders in [false, true] {
         for (wishes, refused) in &waiting {
             let asset = wishes.character.0.id();
-            // The carrier of a rider may have changed.
             let is_due = refused.is_none()
-                || of_riders
                 || changed.contains(&wishes.entity)
                 || state.replaced.contains(&asset);
             if wishes.attached.is_some() != of_riders || !is_due {
                 continue;
             }
-            let mut entity = commands.entity(wishes.entity);
-            let has_carrier = wishes
-                .attached
-                .is_none_or(|to| characters.contains(to.character));
-            let parameters = parameters.get_mut(wishes.entity).ok();
-            let spawned = match has_carrier {
-                true => spawn_one(state, &wishes, parameters, &mut faults),
-                false => Err(Kept::Refused("its carrier is no character".to_owned())),
-            };
-            match spawned {
-                Ok(id) => {
-                    entity.try_remove::<Refused>().try_insert(Instance(id));
-                    if let Some(loaded) = state.characters.get(&asset) {
-                        let bounds = loaded.character.rest_bounds();
-                        let corner = |at: throng::glam::Vec3| bevy::math::Vec3::from(at.to_array());
-                        let bounds = Aabb::from_min_max(corner(bounds.min), corner(bounds.max));
-                        entity.try_insert(bounds);
+            let attachment = match wishes.attached {
+                Some(to) => match state.instances.get(&to.character) {
+                    Some(carrier) => Some(attachment(*carrier, to)),
+                    None if characters.contains(to.character) => continue,
+                    // It is not carried, and may be later.
+                    None => {
+                        let why = "its carrier is no character";
+                        faults.add(Level::Warn, "", &wishes.name, &why);
+                        None
                     }
+                },
+                None => None,
+            };
+            let parameters = parameters.get_mut(wishes.entity).ok();
+            let mut entity = commands.entity(wishes.entity);
+            match spawn_one(state, &wishes, (attachment, parameters), &mut faults) {
+                Ok(id) => {
+                    let parts = (Instance(id), bounds(state, wishes.character));
+                    entity.try_remove::<Refused>().try_insert(parts);
                 }
                 Err(Kept::Waits) => {}
                 Err(Kept::NoRoom) => state.want(asset, 1),
@@ -125,9 +128,17 @@ pub(crate) fn spawn(
     }
 }
 
+/// The box of the rest pose.
+fn bounds(state: &State, character: &Character3d) -> Aabb {
+    let loaded = state.characters.get(&character.0.id());
+    let bounds = loaded.map_or(throng::mesh::Aabb::EMPTY, |it| it.character.rest_bounds());
+    let corner = |at: throng::glam::Vec3| bevy::math::Vec3::from(at.to_array());
+    Aabb::from_min_max(corner(bounds.min), corner(bounds.max))
+}
+
 /// The reason why an entity has no instance.
 enum Kept {
-    /// Its character, or the instance of its carrier, is not there yet.
+    /// Its character is not loaded yet.
     Waits,
     /// The next frame makes room.
     NoRoom,
@@ -146,7 +157,7 @@ impl From<throng_wgpu::Error> for Kept {
 fn spawn_one(
     state: &mut State,
     wishes: &WishesItem<'_, '_>,
-    parameters: Option<Mut<'_, Parameters>>,
+    (attachment, mut parameters): (Option<Attachment<'_>>, Option<Mut<'_, Parameters>>),
     faults: &mut Faults,
 ) -> Result<InstanceId, Kept> {
     let (Some(crowd), Some(loaded)) = (
@@ -154,13 +165,6 @@ fn spawn_one(
         state.characters.get(&wishes.character.0.id()),
     ) else {
         return Err(Kept::Waits);
-    };
-    let attachment = match wishes.attached {
-        Some(attached) => match state.instances.get(&attached.character) {
-            Some(parent) => Some(attachment(*parent, attached)),
-            None => return Err(Kept::Waits),
-        },
-        None => None,
     };
     let plays = wishes.plays.map_or(&[][..], |plays| &plays.0);
     let (first, layers) = plays.split_first().map_or((None, plays), |(first, rest)| {
@@ -180,16 +184,8 @@ fn spawn_one(
             .inspect_err(|why| log_seldom(Level::Error, &why.to_string()))
             .ok()
     });
-    let mut parameters = parameters;
-    let values = parameters.as_mut().map(|it| {
-        let it = it.bypass_change_detection();
-        core::mem::take(&mut it.pending)
-    });
-    let values = values.unwrap_or_default();
-    let values: Vec<_> = values
-        .iter()
-        .map(|(name, value)| (&**name, *value))
-        .collect();
+    let values = parameters.as_ref().map_or(&[][..], |it| it.values());
+    let values: Vec<_> = values.iter().map(|it| (&*it.name, it.value)).collect();
     let spawn = Spawn {
         world_from_model: affine(wishes.transform),
         tint: wishes.tint.map_or([1.0; 4], |tint| tint.linear()),
@@ -199,10 +195,7 @@ fn spawn_one(
         layers,
         state_machine: wishes.machine,
         parameters: &values,
-        root_motion: match wishes.walks {
-            true => RootMotionMode::Apply,
-            false => RootMotionMode::Ignore,
-        },
+        root_motion: wishes.root_motion(),
         visible: wishes.visibility.get() && !wishes.machine,
         view_mask: wishes.mask(),
         hidden_parts: &hidden,
@@ -229,29 +222,24 @@ fn spawn_one(
             },
         );
     }
-    if let (Err(_), Some(parameters)) = (&id, &mut parameters) {
-        // They are set when there is room.
-        let pending = &mut parameters.bypass_change_detection().pending;
-        pending.extend(
-            values
-                .iter()
-                .map(|(name, value)| (name.to_string().into(), *value)),
-        );
-    }
     let id = id?;
+    if let Some(parameters) = &mut parameters {
+        parameters.bypass_change_detection().hand_over();
+    }
     state.instances.insert(wishes.entity, id);
     state.entities.insert(id, wishes.entity);
     if wishes.machine {
-        state.fresh.push(wishes.entity);
+        state.fresh.insert(wishes.entity);
     }
     Ok(id)
 }
 
-/// Despawns the instances of entities that are gone, or that have another character.
+/// Despawns the instances of entities that are gone or disabled, or that have another character.
 pub(crate) fn despawn(
     mut gone: RemovedComponents<Character3d>,
     changed: Query<(Entity, Ref<Character3d>), Changed<Character3d>>,
     spawned: Query<(), With<Instance>>,
+    disabled: Query<Entity, (With<Instance>, With<Disabled>)>,
     throng: Res<Throng>,
     mut commands: Commands,
 ) {
@@ -259,11 +247,11 @@ pub(crate) fn despawn(
         .iter()
         .filter(|(entity, character)| !character.is_added() && spawned.contains(*entity));
     let replaced: Vec<_> = replaced.map(|(entity, _)| entity).collect();
-    if gone.is_empty() && replaced.is_empty() {
+    if gone.is_empty() && replaced.is_empty() && disabled.is_empty() {
         return;
     }
     let mut state = throng.state();
-    for entity in gone.read().chain(replaced) {
+    for entity in gone.read().chain(replaced).chain(&disabled) {
         state.remove_instance(entity);
         if let Ok(mut entity) = commands.get_entity(entity) {
             entity.try_remove::<(Instance, Aabb)>();

@@ -6,6 +6,7 @@
 
 mod controls;
 mod faults;
+mod files;
 #[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
 #[path = "../../../tests/reference/golden.rs"]
 mod golden;
@@ -14,8 +15,11 @@ mod keys;
 #[path = "../../../tests/reference/picture.rs"]
 mod picture;
 mod pictures;
+mod plays;
+mod time;
 
 use crate::args::Args;
+use crate::headless::{Studio, with_studio};
 use clap::Parser as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -93,4 +97,18 @@ fn write_animated() -> PathBuf {
     let path = file("animated.throng");
     std::fs::write(&path, character.to_bytes()).expect("a file");
     path
+}
+
+/// Runs a test with the animated character, and fails for any message of the validation layer.
+fn with(more: &[&str], test: impl FnOnce(&mut Studio<'_>)) {
+    let path = animated();
+    let path = path.to_string_lossy();
+    let mut all = vec![&*path];
+    all.extend(more);
+    let ran = with_studio(&args(&all), |studio| {
+        test(studio);
+        Ok(())
+    });
+    let (_, messages) = ran.expect("a viewer");
+    messages.check().unwrap();
 }

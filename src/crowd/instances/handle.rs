@@ -178,6 +178,27 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
         self.world(Moment::Game(self.actor.animator.crowd.time_s))
     }
 
+    /// World space from character space at time `time_s`, as a picture of then shows it.
+    ///
+    /// It is [`Self::transform`], with root motion that goes on since the last update. Use it for
+    /// what goes along with the instance in a picture that has not begun: a camera, or a sword with
+    /// [`Actor::joint_model`].
+    ///
+    /// ```no_run
+    /// # use throng::{Crowd, InstanceId, Result, glam::Affine3A};
+    /// # fn sword(crowd: &Crowd, knight: InstanceId, hand_from_sword: Affine3A, time_s: f64)
+    /// #     -> Result<Affine3A> {
+    /// let it = crowd.instance(knight)?;
+    /// let model_from_hand = it.joint_model("RightHand", time_s)?;
+    /// let world_from_sword = it.transform_at(time_s) * model_from_hand * hand_from_sword;
+    /// # Ok(world_from_sword)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn transform_at(&self, time_s: f64) -> Affine3A {
+        self.world(Moment::Game(time_s))
+    }
+
     /// World space from character space at a moment.
     pub(crate) fn world(&self, moment: Moment) -> Affine3A {
         self.actor.animator.crowd.world(moment, self.id().index)

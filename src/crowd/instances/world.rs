@@ -11,7 +11,7 @@ use glam::Affine3A;
 /// The moment at which a transform is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Moment {
-    /// The last update, at this time in seconds.
+    /// The last update, or what it says of this time in seconds.
     Game(f64),
     /// The picture.
     Picture,
@@ -29,8 +29,12 @@ fn stored<'a>(
     if has_record && matches!(moment, Moment::Picture) {
         return state.record.world_from_model.to_affine();
     }
-    let actor = animator(state.character).actor(state.actor);
-    actor.map_or(Affine3A::IDENTITY, |actor| actor.transform())
+    let animator = animator(state.character);
+    let world = match moment {
+        Moment::Game(time_s) => animator.transform_at(state.actor, time_s),
+        Moment::Picture => animator.actor(state.actor).map(|actor| actor.transform()),
+    };
+    world.unwrap_or(Affine3A::IDENTITY)
 }
 
 /// The transform of an attached instance, whose parent has the transform `above`. If it overflows,

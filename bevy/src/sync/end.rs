@@ -1,0 +1,135 @@
+//! Components that entities lose: they are as if they never had them.
+
+use super::people::{FADE_S, People, Wishes, WishesItem, play};
+use super::spawn::Refused;
+use crate::components::{
+    AttachedTo, HiddenParts, MaterialVariant, Parameters, Plays, RootMotion, SecondTint, TimeScale,
+    Tint, UserData,
+};
+use crate::convert::affine;
+use crate::state::{State, Throng};
+use bevy::camera::visibility::RenderLayers;
+use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use bevy::light::NotShadowCaster;
+use throng::InstanceId;
+
+/// What entities lost.
+#[derive(SystemParam)]
+pub(crate) struct Lost<'w, 's> {
+    plays: RemovedComponents<'w, 's, Plays>,
+    machines: RemovedComponents<'w, 's, Parameters>,
+    scales: RemovedComponents<'w, 's, TimeScale>,
+    walks: RemovedComponents<'w, 's, RootMotion>,
+    parents: RemovedComponents<'w, 's, ChildOf>,
+    attached: RemovedComponents<'w, 's, AttachedTo>,
+    layers: RemovedComponents<'w, 's, RenderLayers>,
+    casts_not: RemovedComponents<'w, 's, NotShadowCaster>,
+    tints: RemovedComponents<'w, 's, Tint>,
+    second_tints: RemovedComponents<'w, 's, SecondTint>,
+    words: RemovedComponents<'w, 's, UserData>,
+    hidden: RemovedComponents<'w, 's, HiddenParts>,
+    variants: RemovedComponents<'w, 's, MaterialVariant>,
+}
+
+/// Undoes what entities lost. A component that was removed and inserted again is not lost.
+///
+/// Removals are known for two frames, in which there may be no step of the game. So this runs before
+/// each step, and in each frame.
+pub(crate) fn end(
+    mut lost: Lost,
+    all: Query<Wishes>,
+    refused: Query<(), With<Refused>>,
+    throng: Res<Throng>,
+    mut commands: Commands,
+) {
+    let mut state = throng.state();
+    let State {
+        crowd, instances, ..
+    } = &mut *state;
+    let Some(crowd) = crowd else { return };
+    let mut people = People::of(crowd);
+    let mut losers = Losers {
+        instances,
+        all: &all,
+        refused: &refused,
+        commands: &mut commands,
+    };
+    for (it, id) in losers.of(&mut lost.plays, |it| it.plays.is_some()) {
+        people.change(&Some(it.name), id, |it| play(it, &[]));
+    }
+    for (it, id) in losers.of(&mut lost.machines, |it| it.machine) {
+        people.change(&Some(it.name), id, |it| it.stop_state_machine(FADE_S));
+    }
+    for (it, id) in losers.of(&mut lost.scales, |it| it.scale.is_some()) {
+        people.change(&Some(it.name), id, |it| it.set_time_scale(1.0));
+    }
+    let walks = losers.of(&mut lost.walks, |_| false).into_iter();
+    for (has, id) in walks.chain(losers.of(&mut lost.parents, |_| false)) {
+        let root_motion = has.root_motion();
+        people.change(&Some(has.name), id, |it| {
+            it.set_root_motion(root_motion);
+            Ok(())
+        });
+    }
+    for (has, id) in losers.of(&mut lost.attached, |it| it.attached.is_some()) {
+        people.change(&Some(has.name), id, |it| {
+            it.detach();
+            it.set_transform(&affine(has.transform))
+        });
+    }
+    let layers = losers.of(&mut lost.layers, |_| false).into_iter();
+    for (has, id) in layers.chain(losers.of(&mut lost.casts_not, |_| false)) {
+        let mask = has.mask();
+        people.change(&Some(has.name), id, |it| {
+            it.set_view_mask(mask);
+            Ok(())
+        });
+    }
+    for (it, id) in losers.of(&mut lost.tints, |it| it.tint.is_some()) {
+        people.change(&Some(it.name), id, |it| it.set_tint([1.0; 4]));
+    }
+    for (it, id) in losers.of(&mut lost.second_tints, |it| it.second_tint.is_some()) {
+        people.change(&Some(it.name), id, |it| it.set_second_tint([1.0; 3]));
+    }
+    for (it, id) in losers.of(&mut lost.words, |it| it.user.is_some()) {
+        people.change(&Some(it.name), id, |it| {
+            it.set_user_data(0);
+            Ok(())
+        });
+    }
+    for (it, id) in losers.of(&mut lost.hidden, |it| it.hidden.is_some()) {
+        people.hide(&Some(it.name), id, &[]);
+    }
+    for (it, id) in losers.of(&mut lost.variants, |it| it.variant.is_some()) {
+        people.change(&Some(it.name), id, |it| it.set_variant(None));
+    }
+}
+
+struct Losers<'a, 'w, 's, 'cw, 'cs> {
+    instances: &'a EntityHashMap<InstanceId>,
+    all: &'a Query<'w, 's, Wishes>,
+    refused: &'a Query<'w, 's, (), With<Refused>>,
+    commands: &'a mut Commands<'cw, 'cs>,
+}
+
+impl<'a> Losers<'a, '_, '_, '_, '_> {
+    /// Those with an instance who lost a component, unless they have it again. Those who were
+    /// refused are tried again.
+    fn of<C: Component>(
+        &mut self,
+        lost: &mut RemovedComponents<C>,
+        has: impl Fn(&WishesItem<'_, '_>) -> bool,
+    ) -> Vec<(WishesItem<'a, 'a>, InstanceId)> {
+        let lost = lost.read().filter_map(|entity| {
+            if self.refused.contains(entity) {
+                self.commands.entity(entity).try_remove::<Refused>();
+            }
+            let id = *self.instances.get(&entity)?;
+            let it = self.all.get(entity).ok().filter(|it| !has(it))?;
+            Some((it, id))
+        });
+        lost.collect()
+    }
+}

@@ -1,0 +1,168 @@
+//! Places: root motion, attachments, and what follows joints.
+
+use crate::support::{self, id, messages, run, spawn};
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng};
+use std::time::Duration;
+
+#[test]
+fn root_motion_moves_transforms() {
+    let mut app = support::app();
+    let walker = spawn(&mut app, (Plays::new("Walk"), RootMotion));
+    run(&mut app, 80);
+    let at = app.world().get::<Transform>(walker).unwrap().translation;
+    let throng = app.world().resource::<Throng>().clone();
+    let lock = throng.lock().unwrap();
+    let there = lock.instance(id(&app, walker)).unwrap().transform();
+    assert_eq!(at.to_array(), there.translation.to_array());
+    let clip = throng::builtin::mannequin().unwrap().character;
+    let walk = clip.clip("Walk").unwrap();
+    if clip.root_motion(walk).is_some() {
+        assert!(at.length() > 0.1, "{at}");
+    }
+    drop(lock);
+    messages::expect_none();
+}
+
+#[test]
+fn entities_and_characters_follow_joints() {
+    let mut app = support::app();
+    let carrier = spawn(
+        &mut app,
+        (Plays::new("Walk"), Transform::from_xyz(2.0, 0.0, 0.0)),
+    );
+    let throng = app.world().resource::<Throng>().clone();
+    run(&mut app, 4);
+    let joint = {
+        let lock = throng.lock().unwrap();
+        let it = lock.instance(id(&app, carrier)).unwrap();
+        let character = throng::Crowd::character(&lock, it.character()).unwrap();
+        character
+            .skeleton()
+            .joints()
+            .last()
+            .unwrap()
+            .name
+            .to_string()
+    };
+    let light = app
+        .world_mut()
+        .spawn((PointLight::default(), Follows::new(carrier, joint.clone())));
+    let light = light.id();
+    let rider = spawn(&mut app, AttachedTo::new(carrier, joint.clone()));
+    run(&mut app, 4);
+    let (wanted, ridden) = {
+        let lock = throng.lock().unwrap();
+        let it = lock.instance(id(&app, carrier)).unwrap();
+        let rider = lock.instance(id(&app, rider)).unwrap();
+        let wanted = it
+            .joint_transform(&*joint, lock.time_s())
+            .unwrap()
+            .translation;
+        (wanted.to_array(), rider.transform().translation.to_array())
+    };
+    let at = app
+        .world()
+        .get::<Transform>(light)
+        .unwrap()
+        .translation
+        .to_array();
+    assert_eq!(at, wanted);
+    for (a, b) in ridden.into_iter().zip(wanted) {
+        assert!((a - b).abs() < 1e-4, "{ridden:?} {wanted:?}");
+    }
+    // The rider stays where it was.
+    app.world_mut().despawn(carrier);
+    run(&mut app, 2);
+    assert_eq!(throng.lock().unwrap().instances().len(), 1);
+    app.world_mut()
+        .entity_mut(rider)
+        .remove::<AttachedTo>()
+        .insert(Transform::IDENTITY);
+    run(&mut app, 3);
+    {
+        let lock = throng.lock().unwrap();
+        let at = lock.instance(id(&app, rider)).unwrap().transform();
+        assert_eq!(at.translation.to_array(), [0.0; 3]);
+    }
+    messages::expect_none();
+}
+
+/// A game may turn those who walk, in a step or in a frame.
+#[test]
+fn those_who_walk_can_be_moved() {
+    let mut app = support::app();
+    let [one, other] = [(); 2].map(|()| spawn(&mut app, (Plays::new("Idle"), RootMotion)));
+    run(&mut app, 4);
+    let moves = |entity: Entity| {
+        move |mut all: Query<&mut Transform>| {
+            let mut place = all.get_mut(entity).unwrap();
+            place.translation.y += 1.0;
+        }
+    };
+    app.add_systems(FixedUpdate, moves(one));
+    app.add_systems(Update, moves(other));
+    run(&mut app, 10);
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    for person in [one, other] {
+        let place = app.world().get::<Transform>(person).unwrap().translation;
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(place.y, 10.0);
+        assert!((it.transform().translation.y - 10.0).abs() < 1e-4);
+    }
+    drop(lock);
+    messages::expect_none();
+}
+
+/// Whatever moves the character, in the game or in the frame, a sword is where the picture has the
+/// hand. It may have a parent.
+#[test]
+fn what_follows_a_joint_is_there_in_the_picture() {
+    let mut app = support::app();
+    let frame = TimeUpdateStrategy::ManualDuration(Duration::from_millis(7));
+    app.insert_resource(frame);
+    let joint = {
+        let character = throng::builtin::mannequin().unwrap().character;
+        character
+            .skeleton()
+            .joints()
+            .last()
+            .unwrap()
+            .name
+            .to_string()
+    };
+    let run_on = spawn(&mut app, (Plays::new("Run"), RootMotion));
+    let moved = spawn(&mut app, Plays::new("Walk"));
+    let rider = spawn(
+        &mut app,
+        (Plays::new("Walk"), AttachedTo::new(moved, joint.clone())),
+    );
+    let parent = app
+        .world_mut()
+        .spawn(Transform::from_xyz(5.0, 1.0, 0.0))
+        .id();
+    let swords = [run_on, moved, rider].map(|person| {
+        let parts = (Follows::new(person, joint.clone()), ChildOf(parent));
+        (person, app.world_mut().spawn(parts).id())
+    });
+    app.add_systems(Update, move |mut all: Query<&mut Transform>| {
+        all.get_mut(moved).unwrap().translation.x += 0.25;
+    });
+    run(&mut app, 6);
+    for _ in 0..20 {
+        run(&mut app, 1);
+        let time = app.world().resource::<Time<Fixed>>();
+        let shown_s = time.elapsed_secs_f64() + time.overstep().as_secs_f64();
+        let lock = app.world().resource::<Throng>().lock().unwrap();
+        for (person, sword) in swords {
+            let it = lock.instance(id(&app, person)).unwrap();
+            let hand = it.joint_model(&*joint, shown_s).unwrap();
+            let wanted = (it.transform_at(shown_s) * hand).translation.to_array();
+            let at = app.world().get::<GlobalTransform>(sword).unwrap();
+            let off = (at.translation() - Vec3::from_array(wanted)).length();
+            assert!(off < 1e-4, "{off} m");
+        }
+    }
+    messages::expect_none();
+}
