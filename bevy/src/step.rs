@@ -62,15 +62,15 @@ pub(crate) fn shown_s(time: &Time<Fixed>) -> f64 {
     time.elapsed_secs_f64() + time.overstep().as_secs_f64()
 }
 
+/// A character that walks by itself.
+type Walks = (With<RootMotion>, Without<ChildOf>, Without<AttachedTo>);
+
 /// Moves the game by one step.
 pub(crate) fn step(
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
     mut events: MessageWriter<CharacterEvent>,
-    mut walkers: Query<
-        (&Instance, &mut Transform, &mut Walked),
-        (With<RootMotion>, Without<ChildOf>, Without<AttachedTo>),
-    >,
+    mut walkers: Query<(&Instance, &mut Transform, &mut Walked), Walks>,
     seen: Query<&InheritedVisibility>,
     mut commands: Commands,
 ) {

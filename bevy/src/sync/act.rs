@@ -25,60 +25,44 @@ pub(crate) struct Riders<'w, 's> {
     arrived: Query<'w, 's, Entity, Added<Instance>>,
 }
 
+/// Something about the walk of a character changed.
+type WalkChanged = Or<(Added<RootMotion>, Changed<ChildOf>)>;
+/// A character that walks moved since the last step, maybe because that step moved it.
+type WalkerMoved = (
+    With<RootMotion>,
+    Without<ChildOf>,
+    Without<AttachedTo>,
+    Changed<Transform>,
+);
+type WalkerPlace = (&'static Instance, &'static Transform, &'static Walked);
+
 /// Those who walk by themselves.
 #[derive(SystemParam)]
 pub(crate) struct Walkers<'w, 's> {
-    new: Query<
-        'w,
-        's,
-        (NameOrEntity, &'static Instance, Has<ChildOf>),
-        (With<RootMotion>, Or<(Added<RootMotion>, Changed<ChildOf>)>),
-    >,
-    with_parents: Query<
-        'w,
-        's,
-        NameOrEntity,
-        (
-            With<RootMotion>,
-            With<ChildOf>,
-            Or<(Added<RootMotion>, Added<ChildOf>)>,
-        ),
-    >,
-    /// Those who moved since the last step, maybe because that step moved them.
-    moved: Query<
-        'w,
-        's,
-        (
-            NameOrEntity,
-            &'static Instance,
-            &'static Transform,
-            &'static Walked,
-        ),
-        (
-            With<RootMotion>,
-            Without<ChildOf>,
-            Without<AttachedTo>,
-            Changed<Transform>,
-        ),
-    >,
+    all: Query<'w, 's, (NameOrEntity, Has<ChildOf>), (With<RootMotion>, WalkChanged)>,
+    instances: Query<'w, 's, &'static Instance>,
+    moved: Query<'w, 's, (NameOrEntity, WalkerPlace), WalkerMoved>,
 }
 
 impl Walkers<'_, '_> {
     fn act(&self, people: &mut People<'_>) {
-        for (name, id, has_parent) in &self.new {
-            people.change(&Some(name), id.0, |it| {
-                it.set_root_motion(match has_parent {
+        for (name, has_parent) in &self.all {
+            if has_parent {
+                let why = "an entity with a parent does not walk by RootMotion";
+                people.faults.add(Level::Error, "", &name, &why);
+            }
+            if let Ok(id) = self.instances.get(name.entity) {
+                let mode = match has_parent {
                     true => RootMotionMode::Ignore,
                     false => RootMotionMode::Apply,
+                };
+                people.change(&Some(name), id.0, |it| {
+                    it.set_root_motion(mode);
+                    Ok(())
                 });
-                Ok(())
-            });
+            }
         }
-        for name in &self.with_parents {
-            let why = "an entity with a parent does not walk by RootMotion";
-            people.faults.add(Level::Error, "", &name, &why);
-        }
-        for (name, id, place, walked) in &self.moved {
+        for (name, (id, place, walked)) in &self.moved {
             if walked.0 != Some(*place) {
                 let world = affine(&GlobalTransform::from(*place));
                 people.change(&Some(name), id.0, |it| it.set_transform(&world));
@@ -137,10 +121,10 @@ fn attach(riders: &Riders, instances: &EntityHashMap<InstanceId>, people: &mut P
             people.faults.add(Level::Warn, "", &name, &why);
         }
     }
-    let arrived: EntityHashSet = riders.arrived.iter().collect();
-    if arrived.is_empty() {
+    if riders.all.is_empty() {
         return;
     }
+    let arrived: EntityHashSet = riders.arrived.iter().collect();
     let waiting = riders.all.iter();
     for (name, id, to) in waiting.filter(|(_, _, to)| arrived.contains(&to.character)) {
         let Some(carrier) = instances.get(&to.character) else {

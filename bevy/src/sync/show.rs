@@ -11,11 +11,17 @@ use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
+use bevy::platform::collections::HashMap;
 use bevy::transform::components::{GlobalTransform, Transform};
 use throng::InstanceId;
 use throng::glam::Affine3A;
 
-type Moved = (Changed<GlobalTransform>, Without<AttachedTo>);
+type Moved = (
+    Changed<GlobalTransform>,
+    Without<AttachedTo>,
+    Without<Walked>,
+);
+type WalkerMoved = (Changed<GlobalTransform>, Without<AttachedTo>);
 type Seen = Or<(
     Changed<InheritedVisibility>,
     Changed<RenderLayers>,
@@ -32,18 +38,37 @@ pub(crate) struct Looks<'w, 's> {
     variants: Changes<'w, 's, MaterialVariant>,
 }
 
-/// Places, with those to which a step walked.
-type Places<'w, 's> = Query<
-    'w,
-    's,
-    (
-        &'static Instance,
-        &'static GlobalTransform,
-        Option<(&'static Walked, &'static Transform)>,
-        Has<ChildOf>,
-    ),
-    Moved,
->;
+/// The places of entities.
+#[derive(SystemParam)]
+pub(crate) struct Places<'w, 's> {
+    moved: Query<'w, 's, (&'static Instance, &'static GlobalTransform), Moved>,
+    walkers: Query<'w, 's, Walker, WalkerMoved>,
+}
+
+type Walker = (
+    &'static Instance,
+    &'static GlobalTransform,
+    &'static Walked,
+    &'static Transform,
+    Has<ChildOf>,
+);
+
+impl Places<'_, '_> {
+    /// Calls `each` with those that the crowd does not have yet.
+    fn each(&self, mut each: impl FnMut(InstanceId, &GlobalTransform)) {
+        // Bevy is faster so than as an iterator.
+        self.moved.iter().for_each(|(id, place)| each(id.0, place));
+        for (id, place, walked, own, has_parent) in &self.walkers {
+            // The crowd itself moved those who walk.
+            if has_parent || walked.0 != Some(*own) {
+                each(id.0, place);
+            }
+        }
+    }
+}
+
+/// The places that are handed over at a time. They fit into the nearest cache.
+const PLACES: usize = 256;
 
 /// Hands the places and looks of entities to their instances, for the next picture.
 pub(crate) fn show(
@@ -64,23 +89,13 @@ pub(crate) fn show(
     let Some(crowd) = crowd else { return };
     let mut people = People::of(crowd);
     places.clear();
-    places.extend(
-        moved
-            .iter()
-            .filter_map(|(id, transform, walked, is_child)| {
-                // The crowd itself moved those who walk.
-                let walked = walked.filter(|_| !is_child);
-                let has_place = walked.is_some_and(|(walked, place)| walked.0 == Some(*place));
-                (!has_place).then(|| (id.0, affine(transform)))
-            }),
-    );
-    if people.crowd.set_transforms(&places).is_err() {
-        // One of them cannot be moved, or was despawned in the meantime.
-        for (id, place) in &places {
-            let name = entities.get(id).and_then(|entity| names.get(*entity).ok());
-            people.change(&name, *id, |it| it.set_transform(place));
+    moved.each(|id, place| {
+        places.push((id, affine(place)));
+        if places.len() == PLACES {
+            hand_over(&mut people, &mut places, entities, &names);
         }
-    }
+    });
+    hand_over(&mut people, &mut places, entities, &names);
     for (id, wishes) in &seen {
         let is_fresh = wishes.machine && fresh.contains(&wishes.entity);
         let (visible, mask) = (wishes.visibility.get() && !is_fresh, wishes.mask());
@@ -109,4 +124,20 @@ pub(crate) fn show(
     for (name, id, hidden) in &looks.hidden {
         people.hide(&Some(name), id.0, &hidden.0);
     }
+}
+
+fn hand_over(
+    people: &mut People<'_>,
+    places: &mut Vec<(InstanceId, Affine3A)>,
+    entities: &HashMap<InstanceId, Entity>,
+    names: &Query<NameOrEntity>,
+) {
+    if people.crowd.set_transforms(places).is_err() {
+        // One of them cannot be moved, or was despawned in the meantime.
+        for (id, place) in &*places {
+            let name = entities.get(id).and_then(|entity| names.get(*entity).ok());
+            people.change(&name, *id, |it| it.set_transform(place));
+        }
+    }
+    places.clear();
 }

@@ -47,36 +47,38 @@ pub(crate) fn follow_assets(
 #[derive(Component)]
 pub(crate) struct Refused(String);
 
-/// The changes after which a refused entity is tried again.
-type Other = Or<(
-    Changed<Character3d>,
-    Changed<GlobalTransform>,
-    Changed<Plays>,
-    Changed<Parameters>,
-    Changed<HiddenParts>,
-    Changed<MaterialVariant>,
-    Changed<Tint>,
-    Changed<SecondTint>,
-    Changed<TimeScale>,
-    Changed<AttachedTo>,
-)>;
+/// A refused entity that is tried again, because it changed.
+type Retried = (
+    With<Refused>,
+    Or<(
+        Changed<Character3d>,
+        Changed<GlobalTransform>,
+        Changed<Plays>,
+        Changed<Parameters>,
+        Changed<HiddenParts>,
+        Changed<MaterialVariant>,
+        Changed<Tint>,
+        Changed<SecondTint>,
+        Changed<TimeScale>,
+        Changed<AttachedTo>,
+    )>,
+);
 
 /// Spawns the instances of entities that have none yet, and whose character is loaded.
 pub(crate) fn spawn(
     waiting: Query<(Wishes, Option<&Refused>), Without<Instance>>,
     drawn: Query<(Entity, &Character3d), With<Instance>>,
     characters: Query<(), With<Character3d>>,
-    mut all: ParamSet<(
-        Query<Entity, (With<Refused>, Other)>,
-        Query<&mut Parameters>,
-    )>,
+    mut all: ParamSet<(Query<Entity, Retried>, Query<&mut Parameters>)>,
     throng: Res<Throng>,
     mut commands: Commands,
 ) {
     let state = &mut *throng.state();
-    for (entity, character) in &drawn {
-        if state.replaced.contains(&character.0.id()) {
-            commands.entity(entity).try_insert(bounds(state, character));
+    if !state.replaced.is_empty() {
+        for (entity, character) in &drawn {
+            if state.replaced.contains(&character.0.id()) {
+                commands.entity(entity).try_insert(bounds(state, character));
+            }
         }
     }
     if waiting.is_empty() || state.crowd.is_none() {

@@ -7,26 +7,21 @@ use super::world::{made_machine, world};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
-use crate::reference::words::{Fails, Says};
-use serde_json::Value;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::OnceLock;
+use throng::Id;
 use throng::animator::{
     ActorId, ActorSnapshot, Animator, AnimatorSnapshot, IkSolver, Play, Pose, RootMotionMode,
     ShowPose, SpringMode,
 };
 use throng::character::Character;
-use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
-use throng::ik::{Aim, TwoBone, TwoBoneTarget};
-use throng::import::{ImportOptions, RawCharacter};
+use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::motion::RootTransform;
-use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
 use throng::state_machine::ParameterKind;
-use throng::{Error, Id};
 
 const FRAMES: u32 = 90;
 /// The number of frames that a rollback goes back.
