@@ -1,7 +1,7 @@
 //! The sets of systems, for programs that order their own.
 
 #[cfg(doc)]
-use crate::components::{AttachedTo, Follows, Parameters, Plays, TimeScale};
+use crate::components::{AttachedTo, Follows, Parameters, Plays, RootMotion, TimeScale};
 #[cfg(doc)]
 use crate::step::CharacterEvent;
 #[cfg(doc)]
@@ -19,7 +19,8 @@ use bevy::render::ExtractSchedule;
 /// propagated, and hand over places and looks afterwards.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ThrongSystems {
-    /// In [`FixedPostUpdate`]: [`Plays`], [`Parameters`], [`TimeScale`] and [`AttachedTo`].
+    /// In [`FixedPostUpdate`]: [`Plays`], [`Parameters`], [`TimeScale`], [`AttachedTo`] and the
+    /// transforms of those with [`RootMotion`].
     Act,
     /// In [`FixedPostUpdate`]: the step of the crowd, and its [events](CharacterEvent).
     Step,
