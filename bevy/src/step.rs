@@ -114,10 +114,10 @@ pub(crate) fn step(
     }
 }
 
-/// Those who follow a joint.
+/// Entities that follow a joint.
 type Followers<'w, 's> = Query<'w, 's, (Entity, &'static Follows, Option<&'static ChildOf>)>;
 
-/// Those who may have what follows.
+/// Characters, whose joints others may follow.
 type Characters<'w, 's> =
     Query<'w, 's, (Option<&'static AttachedTo>, Has<RootMotion>, Has<ChildOf>)>;
 

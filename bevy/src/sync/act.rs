@@ -1,4 +1,4 @@
-//! What entities do, for the steps of the game.
+//! Actions of entities: plays, parameters and so on, for the steps of the game.
 
 use super::people::{Changes, People, attachment, play};
 use crate::components::{
@@ -20,14 +20,14 @@ use throng::animator::RootMotionMode;
 pub(crate) struct Riders<'w, 's> {
     changed: Changes<'w, 's, AttachedTo>,
     all: Query<'w, 's, (NameOrEntity, &'static Instance, &'static AttachedTo)>,
-    /// Those who may carry.
+    /// All that may carry.
     characters: Query<'w, 's, (), With<Character3d>>,
     arrived: Query<'w, 's, Entity, Added<Instance>>,
 }
 
-/// Something about the walk of a character changed.
+/// The filter for a change of a character that has root motion.
 type WalkChanged = Or<(Added<RootMotion>, Changed<ChildOf>)>;
-/// A character that walks moved since the last step, maybe because that step moved it.
+/// The filter for characters that walk, and moved since the last step or in it.
 type WalkerMoved = (
     With<RootMotion>,
     Without<ChildOf>,
@@ -36,7 +36,7 @@ type WalkerMoved = (
 );
 type WalkerPlace = (&'static Instance, &'static Transform, &'static Walked);
 
-/// Those who walk by themselves.
+/// Characters that walk by themselves.
 #[derive(SystemParam)]
 pub(crate) struct Walkers<'w, 's> {
     all: Query<'w, 's, (NameOrEntity, Has<ChildOf>), (With<RootMotion>, WalkChanged)>,

@@ -15,7 +15,7 @@ use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
 use throng::InstanceId;
 
-/// What entities lost.
+/// The components that entities lost.
 #[derive(SystemParam)]
 pub(crate) struct Lost<'w, 's> {
     plays: RemovedComponents<'w, 's, Plays>,
@@ -115,8 +115,8 @@ struct Losers<'a, 'w, 's, 'cw, 'cs> {
 }
 
 impl<'a> Losers<'a, '_, '_, '_, '_> {
-    /// Those with an instance who lost a component, unless they have it again. Those who were
-    /// refused are tried again.
+    /// Entities with an instance that lost a component, unless they have it again. Refused ones are
+    /// tried again.
     fn of<C: Component>(
         &mut self,
         lost: &mut RemovedComponents<C>,

@@ -1,4 +1,4 @@
-//! What entities wish of their instances, and what those refuse.
+//! The wishes of entities, and changes of their instances.
 
 use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, RootMotion,

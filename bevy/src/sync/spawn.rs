@@ -47,7 +47,7 @@ pub(crate) fn follow_assets(
 #[derive(Component)]
 pub(crate) struct Refused(String);
 
-/// A refused entity that is tried again, because it changed.
+/// The filter for refused entities that changed, and are tried again.
 type Retried = (
     With<Refused>,
     Or<(

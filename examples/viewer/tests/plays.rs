@@ -1,4 +1,4 @@
-//! What plays: layers, blend spaces, state machines, expressions and springs.
+//! Playing: layers, blend spaces, state machines, expressions and springs.
 
 use super::{animated, args, with};
 use crate::app::Action;
