@@ -1,4 +1,4 @@
-//! The components of characters. An entity that loses one is as if it never had it.
+//! The components of characters.
 
 use crate::asset::CharacterAsset;
 use bevy::asset::Handle;
@@ -14,8 +14,8 @@ use throng::{InstanceId, Play};
 /// [`Transform`], [`Visibility`] and [`RenderLayers`](bevy::camera::visibility::RenderLayers) (the
 /// first 16 layers) are Bevy's. Models face +Z, as glTF demands, and −Z is forward in Bevy.
 ///
-/// While its asset loads, nothing is drawn. From then on, the entity has an [`Instance`], except
-/// while it is [`Disabled`](bevy::ecs::entity_disabling::Disabled).
+/// While its asset loads, nothing is drawn. From then on, the entity has an [`Instance`], unless it
+/// is [`Disabled`](bevy::ecs::entity_disabling::Disabled), or the log says why it has none.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -107,18 +107,33 @@ impl Plays {
 /// }
 /// # let _ = attack;
 /// ```
-#[derive(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Debug, PartialEq, Default)]
 pub struct Parameters {
     values: Vec<Parameter>,
 }
 
+/// A clone hands over all values.
+impl Clone for Parameters {
+    fn clone(&self) -> Self {
+        let mut values = self.values.clone();
+        values.iter_mut().for_each(|it| it.is_new = true);
+        Self { values }
+    }
+}
+
 /// A parameter that was set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Parameter {
     pub(crate) name: Cow<'static, str>,
     pub(crate) value: Value,
     /// True if the state machine does not have the value yet.
     pub(crate) is_new: bool,
+}
+
+impl PartialEq for Parameter {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, self.value) == (&other.name, other.value)
+    }
 }
 
 impl Parameters {
@@ -155,15 +170,14 @@ impl Parameters {
         self.set(name, Value::Trigger(true));
     }
 
-    pub(crate) fn values(&self) -> &[Parameter] {
-        &self.values
-    }
-
-    /// Notes that the state machine has all values. Triggers are used up.
-    pub(crate) fn hand_over(&mut self) {
-        let is_trigger = |it: &Parameter| matches!(it.value, Value::Trigger(_));
-        self.values.retain(|it| !is_trigger(it));
-        self.values.iter_mut().for_each(|it| it.is_new = false);
+    /// Hands values over to a state machine: all of them, or new ones. `set` returns false for one
+    /// that is refused, which is forgotten. Triggers are used up.
+    pub(crate) fn hand_over(&mut self, all: bool, mut set: impl FnMut(&str, Value) -> bool) {
+        self.values.retain_mut(|it| {
+            let is_set = !(all || it.is_new) || set(&it.name, it.value);
+            it.is_new = false;
+            is_set && !matches!(it.value, Value::Trigger(_))
+        });
     }
 }
 

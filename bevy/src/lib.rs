@@ -153,14 +153,10 @@ impl Plugin for ThrongPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    step::follow.in_set(ThrongSystems::Follow),
-                    (
-                        sync::follow_assets,
-                        sync::despawn,
-                        sync::end,
-                        sync::spawn,
-                        sync::show,
-                    )
+                    (sync::despawn, step::follow)
+                        .chain()
+                        .in_set(ThrongSystems::Follow),
+                    (sync::follow_assets, sync::end, sync::spawn, sync::show)
                         .chain()
                         .in_set(ThrongSystems::Show),
                 ),

@@ -118,8 +118,16 @@ pub(crate) fn step(
 type Followers<'w, 's> = Query<'w, 's, (Entity, &'static Follows, Option<&'static ChildOf>)>;
 
 /// Characters, whose joints others may follow.
-type Characters<'w, 's> =
-    Query<'w, 's, (Option<&'static AttachedTo>, Has<RootMotion>, Has<ChildOf>)>;
+type Characters<'w, 's> = Query<
+    'w,
+    's,
+    (
+        &'static GlobalTransform,
+        Option<&'static AttachedTo>,
+        Has<RootMotion>,
+        Has<ChildOf>,
+    ),
+>;
 
 /// Moves what follows a joint, to where the picture will have it.
 pub(crate) fn follow(
@@ -184,21 +192,30 @@ impl Joints<'_, '_, '_> {
         (character, socket, at): (Entity, &str, &Transform),
         most: u32,
     ) -> Option<throng::Result<Affine3A>> {
-        let id = self.state.instances.get(&character)?;
-        let it = self.crowd.instance(*id).ok()?;
-        let (carried, walks, has_parent) = self.characters.get(character).ok()?;
-        let world = match carried.filter(|_| it.attachment().is_some()) {
-            Some(to) if most > 0 => {
+        let id_of = |character| self.state.instances.get(&character).copied();
+        let it = self.crowd.instance(id_of(character)?).ok()?;
+        let (before, attached, walks, has_parent) = self.characters.get(character).ok()?;
+        let shown = it.transform_at(self.time_s);
+        let carrier = it.attachment().map(|link| link.parent);
+        let world = match attached {
+            Some(to) if carrier.is_some() && carrier == id_of(to.character) && most > 0 => {
                 match self.world((to.character, &*to.socket, &to.at), most - 1)? {
                     Ok(world) => world,
                     Err(why) => return Some(Err(why)),
                 }
             }
-            // What moved in this frame is handed to the crowd later.
-            None if !walks || has_parent => {
-                affine(&self.helper.compute_global_transform(character).ok()?)
+            None if carrier.is_none() => {
+                // What moved in this frame is handed to the crowd later.
+                let now = self.helper.compute_global_transform(character).ok()?;
+                match now == *before {
+                    true => shown,
+                    false if walks && !has_parent => {
+                        affine(&now) * it.transform().inverse() * shown
+                    }
+                    false => affine(&now),
+                }
             }
-            _ => it.transform_at(self.time_s),
+            _ => shown,
         };
         let joint = it.joint_model(socket, self.time_s);
         Some(joint.map(|joint| world * joint * affine(&GlobalTransform::from(*at))))

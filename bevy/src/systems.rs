@@ -24,9 +24,9 @@ pub enum ThrongSystems {
     Act,
     /// In [`FixedPostUpdate`]: the step of the crowd, and its [events](CharacterEvent).
     Step,
-    /// In [`PostUpdate`]: [`Follows`].
+    /// In [`PostUpdate`]: despawns, and [`Follows`].
     Follow,
-    /// In [`PostUpdate`]: spawns, despawns, transforms and looks.
+    /// In [`PostUpdate`]: spawns, transforms and looks.
     Show,
 }
 

@@ -109,6 +109,37 @@ fn what_is_removed_and_inserted_again_is_there() {
     messages::expect_none();
 }
 
+/// Without its state machine, a character plays what its `Plays` say.
+#[test]
+fn plays_go_on_after_a_machine() {
+    let mut app = support::app();
+    let parts = (Character3d(asset(&mut app, walking())), Plays::new("Run"));
+    let person = app.world_mut().spawn(parts).id();
+    run(&mut app, 4);
+    assert_eq!(clips(&app, person), ["Run"]);
+    let machine = Parameters::new();
+    app.world_mut().entity_mut(person).insert(machine);
+    run(&mut app, 30);
+    assert_eq!(clips(&app, person), ["Walk"]);
+    app.world_mut().entity_mut(person).remove::<Parameters>();
+    run(&mut app, 30);
+    assert_eq!(clips(&app, person), ["Run"]);
+    messages::expect_none();
+}
+
+/// An observer of the instance may say what it plays.
+#[test]
+fn plays_may_come_with_the_instance() {
+    let mut app = support::app();
+    app.add_observer(|add: On<Add, Instance>, mut all: Query<&mut Plays>| {
+        *all.get_mut(add.entity).unwrap() = Plays::new(Play::new("Run").fade_s(0.0));
+    });
+    let person = spawn(&mut app, Plays::new("Walk"));
+    run(&mut app, 6);
+    assert_eq!(clips(&app, person), ["Run"]);
+    messages::expect_none();
+}
+
 /// A new instance has the parameters that were set once.
 #[test]
 fn parameters_outlast_an_instance() {
@@ -137,9 +168,22 @@ fn parameters_outlast_an_instance() {
     parameters.set("speed", 1.0);
     run(&mut app, 30);
     assert_eq!(clips(&app, person), ["Walk"]);
+    // One that the machine lacks is said once, and harms nobody.
+    messages::wait_for("spede");
+    let mut parameters = app.world_mut().get_mut::<Parameters>(person).unwrap();
+    parameters.set("spede", 1.0);
+    run(&mut app, 3);
     app.world_mut().entity_mut(person).insert(Character3d(new));
     run(&mut app, 30);
     assert_eq!(clips(&app, person), ["Walk"]);
+    let copy = app.world().get::<Parameters>(person).unwrap().clone();
+    let other = app.world().get::<Character3d>(person).unwrap().clone();
+    let twin = app.world_mut().spawn((other, Parameters::new())).id();
+    run(&mut app, 4);
+    *app.world_mut().get_mut::<Parameters>(twin).unwrap() = copy;
+    run(&mut app, 30);
+    assert_eq!(clips(&app, twin), ["Walk"]);
+    assert_eq!(messages::awaited("spede").len(), 1);
     messages::expect_none();
 }
 
@@ -265,7 +309,7 @@ fn refused_people_are_tried_with_a_new_file() {
         .id();
     let other = app
         .world_mut()
-        .spawn((character, Plays::new("Saunter")))
+        .spawn((character.clone(), Plays::new("Saunter")))
         .id();
     let drawn = app.world_mut().spawn(Character3d(handle.clone())).id();
     run(&mut app, 4);
@@ -275,6 +319,24 @@ fn refused_people_are_tried_with_a_new_file() {
     run(&mut app, 3);
     assert!(app.world().get::<Instance>(other).is_some());
     assert!(app.world().get::<Instance>(refused).is_none());
+    // Or with a file that is not loaded yet.
+    let later = app
+        .world_mut()
+        .spawn((character, Plays::new("Saunter")))
+        .id();
+    run(&mut app, 3);
+    let empty = app
+        .world()
+        .resource::<Assets<CharacterAsset>>()
+        .reserve_handle();
+    let parts = (Character3d(empty.clone()), Plays::new("Walk"));
+    app.world_mut().entity_mut(later).insert(parts);
+    run(&mut app, 3);
+    let mannequin = CharacterAsset::mannequin().unwrap();
+    let mut assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
+    assets.insert(&empty, mannequin).unwrap();
+    run(&mut app, 4);
+    assert!(app.world().get::<Instance>(later).is_some());
     let bounds = *app.world().get::<Aabb>(drawn).unwrap();
     raw.animations[0].name = "Saunter".into();
     for node in &mut raw.nodes {

@@ -134,6 +134,7 @@ fn what_follows_a_joint_is_there_in_the_picture() {
     };
     let run_on = spawn(&mut app, (Plays::new("Run"), RootMotion));
     let moved = spawn(&mut app, Plays::new("Walk"));
+    let steered = spawn(&mut app, (Plays::new("Run"), RootMotion));
     let rider = spawn(
         &mut app,
         (Plays::new("Walk"), AttachedTo::new(moved, joint.clone())),
@@ -142,14 +143,24 @@ fn what_follows_a_joint_is_there_in_the_picture() {
         .world_mut()
         .spawn(Transform::from_xyz(5.0, 1.0, 0.0))
         .id();
-    let swords = [run_on, moved, rider].map(|person| {
+    // Its carrier is gone, and it stays where it is.
+    let gone = spawn(&mut app, Plays::new("Idle"));
+    let left = spawn(
+        &mut app,
+        (Plays::new("Walk"), AttachedTo::new(gone, joint.clone())),
+    );
+    let swords = [run_on, moved, steered, rider, left].map(|person| {
         let parts = (Follows::new(person, joint.clone()), ChildOf(parent));
         (person, app.world_mut().spawn(parts).id())
     });
     app.add_systems(Update, move |mut all: Query<&mut Transform>| {
         all.get_mut(moved).unwrap().translation.x += 0.25;
+        let mut place = all.get_mut(steered).unwrap();
+        place.translation.z += 0.25;
+        place.rotate_y(0.1);
     });
     run(&mut app, 6);
+    app.world_mut().despawn(gone);
     for _ in 0..20 {
         run(&mut app, 1);
         let time = app.world().resource::<Time<Fixed>>();
@@ -162,6 +173,11 @@ fn what_follows_a_joint_is_there_in_the_picture() {
             let at = app.world().get::<GlobalTransform>(sword).unwrap();
             let off = (at.translation() - Vec3::from_array(wanted)).length();
             assert!(off < 1e-4, "{off} m");
+            let root = it.transform().translation.length();
+            assert!(
+                root > 0.1 || person == run_on,
+                "{person} stays at the origin"
+            );
         }
     }
     messages::expect_none();

@@ -7,6 +7,7 @@ use crate::components::{
 use crate::convert::affine;
 use crate::state::{State, Throng};
 use bevy::ecs::entity::{EntityHashMap, EntityHashSet};
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::{SystemChangeTick, SystemParam};
@@ -21,7 +22,7 @@ pub(crate) struct Riders<'w, 's> {
     changed: Changes<'w, 's, AttachedTo>,
     all: Query<'w, 's, (NameOrEntity, &'static Instance, &'static AttachedTo)>,
     /// All that may carry.
-    characters: Query<'w, 's, (), With<Character3d>>,
+    characters: Query<'w, 's, (), (With<Character3d>, Allow<Disabled>)>,
     arrived: Query<'w, 's, Entity, Added<Instance>>,
 }
 
@@ -32,9 +33,9 @@ type WalkerMoved = (
     With<RootMotion>,
     Without<ChildOf>,
     Without<AttachedTo>,
-    Changed<Transform>,
+    Or<(Changed<Transform>, Added<RootMotion>)>,
 );
-type WalkerPlace = (&'static Instance, &'static Transform, &'static Walked);
+type WalkerPlace = (&'static Instance, &'static Transform, &'static mut Walked);
 
 /// Characters that walk by themselves.
 #[derive(SystemParam)]
@@ -45,7 +46,7 @@ pub(crate) struct Walkers<'w, 's> {
 }
 
 impl Walkers<'_, '_> {
-    fn act(&self, people: &mut People<'_>) {
+    fn act(&mut self, people: &mut People<'_>) {
         for (name, has_parent) in &self.all {
             if has_parent {
                 let why = "an entity with a parent does not walk by RootMotion";
@@ -62,8 +63,9 @@ impl Walkers<'_, '_> {
                 });
             }
         }
-        for (name, (id, place, walked)) in &self.moved {
+        for (name, (id, place, mut walked)) in &mut self.moved {
             if walked.0 != Some(*place) {
+                walked.0 = None;
                 let world = affine(&GlobalTransform::from(*place));
                 people.change(&Some(name), id.0, |it| it.set_transform(&world));
             }
@@ -74,7 +76,7 @@ impl Walkers<'_, '_> {
 /// Hands what entities do to their instances, for the next step of the game.
 pub(crate) fn act(
     plays: Query<(NameOrEntity, Ref<Instance>, Ref<Plays>), Changed<Plays>>,
-    (scales, riders, walkers): (Changes<TimeScale>, Riders, Walkers),
+    (scales, riders, mut walkers): (Changes<TimeScale>, Riders, Walkers),
     mut parameters: Query<(NameOrEntity, Ref<Instance>, &mut Parameters), Changed<Parameters>>,
     ticks: SystemChangeTick,
     throng: Res<Throng>,
@@ -88,7 +90,7 @@ pub(crate) fn act(
     // A spawn has the plays that were there, and the state machine.
     let this_run = ticks.this_run();
     for (name, id, plays) in &plays {
-        if plays.last_changed().is_newer_than(id.added(), this_run) {
+        if !id.added().is_newer_than(plays.last_changed(), this_run) {
             people.change(&Some(name), id.0, |it| play(it, &plays.0));
         }
     }
@@ -99,13 +101,14 @@ pub(crate) fn act(
     walkers.act(&mut people);
     for (name, id, mut parameters) in &mut parameters {
         let name = Some(name);
-        if parameters.added().is_newer_than(id.added(), this_run) {
+        let starts = !id.added().is_newer_than(parameters.added(), this_run);
+        if starts {
             people.change(&name, id.0, |it| it.start_state_machine());
         }
-        for new in parameters.values().iter().filter(|it| it.is_new) {
-            people.change(&name, id.0, |it| it.set_parameter(&*new.name, new.value));
-        }
-        parameters.bypass_change_detection().hand_over();
+        let parameters = parameters.bypass_change_detection();
+        parameters.hand_over(starts, |parameter, value| {
+            people.change(&name, id.0, |it| it.set_parameter(parameter, value))
+        });
     }
 }
 
@@ -125,6 +128,9 @@ fn attach(riders: &Riders, instances: &EntityHashMap<InstanceId>, people: &mut P
         return;
     }
     let arrived: EntityHashSet = riders.arrived.iter().collect();
+    if arrived.is_empty() {
+        return;
+    }
     let waiting = riders.all.iter();
     for (name, id, to) in waiting.filter(|(_, _, to)| arrived.contains(&to.character)) {
         let Some(carrier) = instances.get(&to.character) else {

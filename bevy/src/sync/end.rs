@@ -13,7 +13,9 @@ use bevy::ecs::entity::EntityHashMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
+use bevy::transform::components::GlobalTransform;
 use throng::InstanceId;
+use throng::animator::RootMotionMode;
 
 /// The components that entities lost.
 #[derive(SystemParam)]
@@ -60,17 +62,29 @@ pub(crate) fn end(
         people.change(&Some(it.name), id, |it| play(it, &[]));
     }
     for (it, id) in losers.of(&mut lost.machines, |it| it.machine) {
-        people.change(&Some(it.name), id, |it| it.stop_state_machine(FADE_S));
+        let plays = it.plays.map_or(&[][..], |plays| &plays.0);
+        people.change(&Some(it.name), id, |it| {
+            let mut now = it.playing();
+            let ran = now.any(|now| now.by_state_machine && now.to_weight > 0.0);
+            drop(now);
+            it.stop_state_machine(FADE_S)?;
+            // The machine kept these away.
+            if ran { play(it, plays) } else { Ok(()) }
+        });
     }
     for (it, id) in losers.of(&mut lost.scales, |it| it.scale.is_some()) {
         people.change(&Some(it.name), id, |it| it.set_time_scale(1.0));
     }
     let walks = losers.of(&mut lost.walks, |_| false).into_iter();
     for (has, id) in walks.chain(losers.of(&mut lost.parents, |_| false)) {
-        let root_motion = has.root_motion();
+        let (mode, own) = (has.root_motion(), affine(&GlobalTransform::from(*has.own)));
         people.change(&Some(has.name), id, |it| {
-            it.set_root_motion(root_motion);
-            Ok(())
+            it.set_root_motion(mode);
+            match mode {
+                // The world is its space from now on.
+                RootMotionMode::Apply => it.set_transform(&own),
+                _ => Ok(()),
+            }
         });
     }
     for (has, id) in losers.of(&mut lost.attached, |it| it.attached.is_some()) {

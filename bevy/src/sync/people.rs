@@ -11,7 +11,7 @@ use bevy::ecs::name::{NameOrEntity, NameOrEntityItem};
 use bevy::ecs::prelude::*;
 use bevy::ecs::query::QueryData;
 use bevy::light::NotShadowCaster;
-use bevy::transform::components::GlobalTransform;
+use bevy::transform::components::{GlobalTransform, Transform};
 use log::Level;
 use std::borrow::Cow;
 use throng::animator::RootMotionMode;
@@ -25,6 +25,7 @@ pub(crate) struct Wishes {
     pub(super) name: NameOrEntity,
     pub(super) character: &'static Character3d,
     pub(super) transform: &'static GlobalTransform,
+    pub(super) own: &'static Transform,
     pub(super) visibility: &'static InheritedVisibility,
     pub(super) layers: Option<&'static RenderLayers>,
     pub(super) casts_not: Has<NotShadowCaster>,
@@ -101,15 +102,18 @@ impl<'a> People<'a> {
         Self { crowd, faults }
     }
 
+    /// Changes an instance. Returns false if that is refused, which is logged.
     pub(super) fn change(
         &mut self,
         name: &Name<'_>,
         id: InstanceId,
         change: impl FnOnce(&mut One<'_>) -> throng::Result<()>,
-    ) {
+    ) -> bool {
         let changed = self.crowd.instance_mut(id);
         let result = changed.and_then(|mut it| Ok(change(&mut it)?));
+        let is_done = result.is_ok();
         self.note(name, result);
+        is_done
     }
 
     /// Hides these parts of an instance and no others.

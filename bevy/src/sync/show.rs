@@ -48,19 +48,20 @@ pub(crate) struct Places<'w, 's> {
 type Walker = (
     &'static Instance,
     &'static GlobalTransform,
-    &'static Walked,
+    &'static mut Walked,
     &'static Transform,
     Has<ChildOf>,
 );
 
 impl Places<'_, '_> {
     /// Calls `each` with those that the crowd does not have yet.
-    fn each(&self, mut each: impl FnMut(InstanceId, &GlobalTransform)) {
+    fn each(&mut self, mut each: impl FnMut(InstanceId, &GlobalTransform)) {
         // Bevy is faster so than as an iterator.
         self.moved.iter().for_each(|(id, place)| each(id.0, place));
-        for (id, place, walked, own, has_parent) in &self.walkers {
+        for (id, place, mut walked, own, has_parent) in &mut self.walkers {
             // The crowd itself moved those who walk.
             if has_parent || walked.0 != Some(*own) {
+                walked.0 = None;
                 each(id.0, place);
             }
         }
@@ -72,7 +73,7 @@ const PLACES: usize = 256;
 
 /// Hands the places and looks of entities to their instances, for the next picture.
 pub(crate) fn show(
-    moved: Places,
+    mut moved: Places,
     seen: Query<(&Instance, Wishes), Seen>,
     looks: Looks,
     names: Query<NameOrEntity>,

@@ -16,7 +16,7 @@ use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::prelude::*;
 use bevy::transform::components::GlobalTransform;
 use log::Level;
-use throng::{Attachment, Error, InstanceId, Play, Spawn};
+use throng::{Error, InstanceId, Play, Spawn};
 
 /// Notes what changed of the assets, for the next frame.
 pub(crate) fn follow_assets(
@@ -68,7 +68,7 @@ type Retried = (
 pub(crate) fn spawn(
     waiting: Query<(Wishes, Option<&Refused>), Without<Instance>>,
     drawn: Query<(Entity, &Character3d), With<Instance>>,
-    characters: Query<(), With<Character3d>>,
+    characters: Characters,
     mut all: ParamSet<(Query<Entity, Retried>, Query<&mut Parameters>)>,
     throng: Res<Throng>,
     mut commands: Commands,
@@ -97,32 +97,31 @@ pub(crate) fn spawn(
             if wishes.attached.is_some() != of_riders || !is_due {
                 continue;
             }
-            let attachment = match wishes.attached {
-                Some(to) => match state.instances.get(&to.character) {
-                    Some(carrier) => Some(attachment(*carrier, to)),
-                    None if characters.contains(to.character) => continue,
-                    // It is not carried, and may be later.
-                    None => {
-                        let why = "its carrier is no character";
-                        faults.add(Level::Warn, "", &wishes.name, &why);
-                        None
-                    }
-                },
-                None => None,
-            };
+            // By hand, for example.
+            let had_instance = state.instances.contains_key(&wishes.entity);
+            if had_instance {
+                state.remove_instance(wishes.entity);
+            }
             let parameters = parameters.get_mut(wishes.entity).ok();
             let mut entity = commands.entity(wishes.entity);
-            match spawn_one(state, &wishes, (attachment, parameters), &mut faults) {
+            match spawn_one(state, &wishes, parameters, &characters, &mut faults) {
                 Ok(id) => {
                     let parts = (Instance(id), bounds(state, wishes.character));
                     entity.try_remove::<Refused>().try_insert(parts);
                 }
-                Err(Kept::Waits) => {}
-                Err(Kept::NoRoom) => state.want(asset, 1),
                 Err(Kept::Refused(why)) => {
                     if refused.is_none_or(|refused| refused.0 != why) {
                         faults.add(Level::Error, "no character for ", &wishes.name, &why);
                         entity.try_insert(Refused(why));
+                    }
+                }
+                // It is tried in each frame.
+                Err(kept) => {
+                    if refused.is_some() {
+                        entity.try_remove::<Refused>();
+                    }
+                    if matches!(kept, Kept::NoRoom) {
+                        state.want(asset, 1);
                     }
                 }
             }
@@ -138,9 +137,12 @@ fn bounds(state: &State, character: &Character3d) -> Aabb {
     Aabb::from_min_max(corner(bounds.min), corner(bounds.max))
 }
 
+/// All entities that may carry others, also those that are disabled.
+type Characters<'w, 's> = Query<'w, 's, (), (With<Character3d>, Allow<Disabled>)>;
+
 /// The reason why an entity has no instance.
 enum Kept {
-    /// Its character is not loaded yet.
+    /// Its character is not loaded, or its carrier not spawned yet.
     Waits,
     /// The next frame makes room.
     NoRoom,
@@ -159,7 +161,8 @@ impl From<throng_wgpu::Error> for Kept {
 fn spawn_one(
     state: &mut State,
     wishes: &WishesItem<'_, '_>,
-    (attachment, mut parameters): (Option<Attachment<'_>>, Option<Mut<'_, Parameters>>),
+    parameters: Option<Mut<'_, Parameters>>,
+    characters: &Characters,
     faults: &mut Faults,
 ) -> Result<InstanceId, Kept> {
     let (Some(crowd), Some(loaded)) = (
@@ -167,6 +170,18 @@ fn spawn_one(
         state.characters.get(&wishes.character.0.id()),
     ) else {
         return Err(Kept::Waits);
+    };
+    let carrier = wishes.attached.map(|to| state.instances.get(&to.character));
+    let attachment = match (wishes.attached, carrier.flatten()) {
+        (Some(to), Some(carrier)) => Some(attachment(*carrier, to)),
+        (Some(to), None) if characters.contains(to.character) => return Err(Kept::Waits),
+        (Some(_), None) => {
+            // It is not carried, and may be later.
+            let why = "its carrier is no character";
+            faults.add(Level::Warn, "", &wishes.name, &why);
+            None
+        }
+        (None, _) => None,
     };
     let plays = wishes.plays.map_or(&[][..], |plays| &plays.0);
     let (first, layers) = plays.split_first().map_or((None, plays), |(first, rest)| {
@@ -186,8 +201,6 @@ fn spawn_one(
             .inspect_err(|why| log_seldom(Level::Error, &why.to_string()))
             .ok()
     });
-    let values = parameters.as_ref().map_or(&[][..], |it| it.values());
-    let values: Vec<_> = values.iter().map(|it| (&*it.name, it.value)).collect();
     let spawn = Spawn {
         world_from_model: affine(wishes.transform),
         tint: wishes.tint.map_or([1.0; 4], |tint| tint.linear()),
@@ -196,7 +209,6 @@ fn spawn_one(
         play: first.unwrap_or_default(),
         layers,
         state_machine: wishes.machine,
-        parameters: &values,
         root_motion: wishes.root_motion(),
         visible: wishes.visibility.get() && !wishes.machine,
         view_mask: wishes.mask(),
@@ -225,8 +237,15 @@ fn spawn_one(
         );
     }
     let id = id?;
-    if let Some(parameters) = &mut parameters {
-        parameters.bypass_change_detection().hand_over();
+    if let Some(mut parameters) = parameters {
+        let parameters = parameters.bypass_change_detection();
+        parameters.hand_over(true, |parameter, value| {
+            let it = crowd.instance_mut(id);
+            let result = it.and_then(|mut it| Ok(it.set_parameter(parameter, value)?));
+            result
+                .inspect_err(|why| faults.add(Level::Warn, "", &wishes.name, why))
+                .is_ok()
+        });
     }
     state.instances.insert(wishes.entity, id);
     state.entities.insert(id, wishes.entity);
