@@ -234,8 +234,8 @@ pub struct TimeScale(pub f32);
 ///
 /// Its [`Transform`] follows in each step, and can be set at any time, to turn it for example. One
 /// with a parent does not walk. The clips need root motion, which most files do not mark: in the
-/// animation data beside the file, `gait_motion = true` takes it from the feet of clips that walk in
-/// place.
+/// animation data beside the file, `gait_motion = true` takes it from the feet of clips that walk
+/// in place.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[reflect(Component, Debug, Clone, PartialEq, Default)]
 #[require(Walked)]

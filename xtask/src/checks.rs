@@ -1,6 +1,7 @@
-//! Checks that run no program: words, format, lints, each feature alone, other targets,
-//! documentation. They mostly use one core, so they run beside the tests. They have a target folder
-//! of their own, because two Cargos do not share one at the same time.
+//! Checks that run no program. Words and format are first, before everything that takes long.
+//! Lints, each feature alone, other targets and documentation mostly use one core, so they run
+//! beside the tests. They have a target folder of their own, because two Cargos do not share one at
+//! the same time.
 
 use crate::ci::Ci;
 use crate::platforms;
@@ -8,9 +9,11 @@ use crate::result::Result;
 use std::time::Instant;
 use xshell::cmd;
 
-/// Shell scripts, and the tests of this program.
+/// Checks of seconds, which fail most often: words and format, shell scripts, the tests of this program.
 pub(crate) fn scripts(ci: &Ci) -> Result {
     let sh = &ci.sh;
+    words(ci)?;
+    cmd!(sh, "cargo fmt --all --check").run()?;
     let scripts: Vec<_> = [sh.read_dir(".ci")?, sh.read_dir("scripts")?].concat();
     cmd!(sh, "shellcheck {scripts...}").run()?;
     let status = cmd!(sh, "scripts/with-vulkan sh -c 'exit 7'")
@@ -27,16 +30,7 @@ type Check = (&'static str, fn(&Ci) -> Result);
 
 pub(crate) fn run(ci: &Ci) -> Result {
     let _target = ci.sh.push_env("CARGO_TARGET_DIR", "target/checks");
-    let mut checks: Vec<Check> = vec![
-        ("words", words),
-        (
-            "fmt",
-            |ci| Ok(cmd!(ci.sh, "cargo fmt --all --check").run()?),
-        ),
-        ("clippy", lints),
-        ("features", features),
-        ("docs", docs),
-    ];
+    let mut checks: Vec<Check> = vec![("clippy", lints), ("features", features), ("docs", docs)];
     if ci.share.has("windows") {
         checks.push(("windows", platforms::build_windows));
     }

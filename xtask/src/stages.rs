@@ -75,7 +75,7 @@ pub(crate) const STAGES: &[Stage] = &[
     run(
         "scripts",
         checks::scripts,
-        "shellcheck, and the tests of this program",
+        "words, format, shellcheck, the tests of this program",
     ),
     run("test", tests::readme, "the test command of the README").begins(&[&CHECKS]),
     run("viewer", tests::viewer, "the viewer and its tests").turn("viewer"),
@@ -112,7 +112,7 @@ pub(crate) const STAGES: &[Stage] = &[
     stage(
         "checks",
         Work::Wait(&CHECKS),
-        "words, format, lints, single features, documentation",
+        "lints, single features, documentation",
     ),
     run("windows", platforms::windows, "Windows programs under wine").turn("windows"),
     run(

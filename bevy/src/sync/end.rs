@@ -15,7 +15,7 @@ use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
 use bevy::transform::components::GlobalTransform;
 use throng::InstanceId;
-use throng::animator::RootMotionMode;
+use throng::animator::{Playing, RootMotionMode};
 
 /// The components that entities lost.
 #[derive(SystemParam)]
@@ -37,8 +37,8 @@ pub(crate) struct Lost<'w, 's> {
 
 /// Undoes what entities lost. A component that was removed and inserted again is not lost.
 ///
-/// Removals are known for two frames, in which there may be no step of the game. So this runs before
-/// each step, and in each frame.
+/// Removals are known for two frames, in which there may be no step of the game. So this runs
+/// before each step, and in each frame.
 pub(crate) fn end(
     mut lost: Lost,
     all: Query<Wishes>,
@@ -52,86 +52,89 @@ pub(crate) fn end(
     } = &mut *state;
     let Some(crowd) = crowd else { return };
     let mut people = People::of(crowd);
-    let mut losers = Losers {
+    let mut find = Find {
         instances,
         all: &all,
         refused: &refused,
         commands: &mut commands,
     };
-    for (it, id) in losers.of(&mut lost.plays, |it| it.plays.is_some()) {
+    for (it, id) in find.lost(&mut lost.plays, |it| it.plays.is_some()) {
         people.change(&Some(it.name), id, |it| play(it, &[]));
     }
-    for (it, id) in losers.of(&mut lost.machines, |it| it.machine) {
+    for (it, id) in find.lost(&mut lost.machines, |it| it.machine) {
         let plays = it.plays.map_or(&[][..], |plays| &plays.0);
         people.change(&Some(it.name), id, |it| {
-            let mut now = it.playing();
-            let ran = now.any(|now| now.by_state_machine && now.to_weight > 0.0);
-            drop(now);
+            let is_on = |now: Playing| now.by_state_machine && now.to_weight > 0.0;
+            let ran = it.playing().any(is_on);
             it.stop_state_machine(FADE_S)?;
             // The machine kept these away.
-            if ran { play(it, plays) } else { Ok(()) }
-        });
-    }
-    for (it, id) in losers.of(&mut lost.scales, |it| it.scale.is_some()) {
-        people.change(&Some(it.name), id, |it| it.set_time_scale(1.0));
-    }
-    let walks = losers.of(&mut lost.walks, |_| false).into_iter();
-    for (has, id) in walks.chain(losers.of(&mut lost.parents, |_| false)) {
-        let (mode, own) = (has.root_motion(), affine(&GlobalTransform::from(*has.own)));
-        people.change(&Some(has.name), id, |it| {
-            it.set_root_motion(mode);
-            match mode {
-                // The world is its space from now on.
-                RootMotionMode::Apply => it.set_transform(&own),
-                _ => Ok(()),
+            match ran {
+                true => play(it, plays),
+                false => Ok(()),
             }
         });
     }
-    for (has, id) in losers.of(&mut lost.attached, |it| it.attached.is_some()) {
+    for (it, id) in find.lost(&mut lost.scales, |it| it.scale.is_some()) {
+        people.change(&Some(it.name), id, |it| it.set_time_scale(1.0));
+    }
+    let walks = find.lost(&mut lost.walks, |_| false).into_iter();
+    for (has, id) in walks.chain(find.lost(&mut lost.parents, |_| false)) {
+        let (mode, own) = (has.root_motion(), affine(&GlobalTransform::from(*has.own)));
+        let is_free = mode == RootMotionMode::Apply && has.attached.is_none();
+        people.change(&Some(has.name), id, |it| {
+            it.set_root_motion(mode);
+            // The world is its space from now on.
+            match is_free {
+                true => it.set_transform(&own),
+                false => Ok(()),
+            }
+        });
+    }
+    for (has, id) in find.lost(&mut lost.attached, |it| it.attached.is_some()) {
         people.change(&Some(has.name), id, |it| {
             it.detach();
             it.set_transform(&affine(has.transform))
         });
     }
-    let layers = losers.of(&mut lost.layers, |_| false).into_iter();
-    for (has, id) in layers.chain(losers.of(&mut lost.casts_not, |_| false)) {
+    let layers = find.lost(&mut lost.layers, |_| false).into_iter();
+    for (has, id) in layers.chain(find.lost(&mut lost.casts_not, |_| false)) {
         let mask = has.mask();
         people.change(&Some(has.name), id, |it| {
             it.set_view_mask(mask);
             Ok(())
         });
     }
-    for (it, id) in losers.of(&mut lost.tints, |it| it.tint.is_some()) {
+    for (it, id) in find.lost(&mut lost.tints, |it| it.tint.is_some()) {
         people.change(&Some(it.name), id, |it| it.set_tint([1.0; 4]));
     }
-    for (it, id) in losers.of(&mut lost.second_tints, |it| it.second_tint.is_some()) {
+    for (it, id) in find.lost(&mut lost.second_tints, |it| it.second_tint.is_some()) {
         people.change(&Some(it.name), id, |it| it.set_second_tint([1.0; 3]));
     }
-    for (it, id) in losers.of(&mut lost.words, |it| it.user.is_some()) {
+    for (it, id) in find.lost(&mut lost.words, |it| it.user.is_some()) {
         people.change(&Some(it.name), id, |it| {
             it.set_user_data(0);
             Ok(())
         });
     }
-    for (it, id) in losers.of(&mut lost.hidden, |it| it.hidden.is_some()) {
+    for (it, id) in find.lost(&mut lost.hidden, |it| it.hidden.is_some()) {
         people.hide(&Some(it.name), id, &[]);
     }
-    for (it, id) in losers.of(&mut lost.variants, |it| it.variant.is_some()) {
+    for (it, id) in find.lost(&mut lost.variants, |it| it.variant.is_some()) {
         people.change(&Some(it.name), id, |it| it.set_variant(None));
     }
 }
 
-struct Losers<'a, 'w, 's, 'cw, 'cs> {
+struct Find<'a, 'w, 's, 'cw, 'cs> {
     instances: &'a EntityHashMap<InstanceId>,
     all: &'a Query<'w, 's, Wishes>,
     refused: &'a Query<'w, 's, (), With<Refused>>,
     commands: &'a mut Commands<'cw, 'cs>,
 }
 
-impl<'a> Losers<'a, '_, '_, '_, '_> {
+impl<'a> Find<'a, '_, '_, '_, '_> {
     /// Entities with an instance that lost a component, unless they have it again. Refused ones are
     /// tried again.
-    fn of<C: Component>(
+    fn lost<C: Component>(
         &mut self,
         lost: &mut RemovedComponents<C>,
         has: impl Fn(&WishesItem<'_, '_>) -> bool,
