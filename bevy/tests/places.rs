@@ -6,6 +6,13 @@ use bevy::time::TimeUpdateStrategy;
 use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng};
 use std::time::Duration;
 
+/// The name of the last joint of the built-in character.
+fn last_joint() -> String {
+    let character = throng::builtin::mannequin().unwrap().character;
+    let last = character.skeleton().joints().last();
+    last.unwrap().name.to_string()
+}
+
 #[test]
 fn root_motion_moves_transforms() {
     let mut app = support::app();
@@ -34,18 +41,7 @@ fn entities_and_characters_follow_joints() {
     );
     let throng = app.world().resource::<Throng>().clone();
     run(&mut app, 4);
-    let joint = {
-        let lock = throng.lock().unwrap();
-        let it = lock.instance(id(&app, carrier)).unwrap();
-        let character = throng::Crowd::character(&lock, it.character()).unwrap();
-        character
-            .skeleton()
-            .joints()
-            .last()
-            .unwrap()
-            .name
-            .to_string()
-    };
+    let joint = last_joint();
     let light = app
         .world_mut()
         .spawn((PointLight::default(), Follows::new(carrier, joint.clone())));
@@ -122,16 +118,7 @@ fn what_follows_a_joint_is_there_in_the_picture() {
     let mut app = support::app();
     let frame = TimeUpdateStrategy::ManualDuration(Duration::from_millis(7));
     app.insert_resource(frame);
-    let joint = {
-        let character = throng::builtin::mannequin().unwrap().character;
-        character
-            .skeleton()
-            .joints()
-            .last()
-            .unwrap()
-            .name
-            .to_string()
-    };
+    let joint = last_joint();
     let run_on = spawn(&mut app, (Plays::new("Run"), RootMotion));
     let moved = spawn(&mut app, Plays::new("Walk"));
     let steered = spawn(&mut app, (Plays::new("Run"), RootMotion));

@@ -9,7 +9,7 @@ use crate::result::Result;
 use std::time::Instant;
 use xshell::cmd;
 
-/// Checks of seconds, which fail most often: words and format, shell scripts, the tests of this program.
+/// Checks of seconds, which fail most often: words, format, shell scripts, and the tests of xtask.
 pub(crate) fn scripts(ci: &Ci) -> Result {
     let sh = &ci.sh;
     words(ci)?;

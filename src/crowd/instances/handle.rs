@@ -180,7 +180,8 @@ impl<C: Deref<Target = Crowd>> Instance<C> {
 
     /// World space from character space at time `time_s`, as a picture of then shows it.
     ///
-    /// It is [`Self::transform`], with root motion that goes on since the last update. Use it for
+    /// It is [`Self::transform`], with root motion that goes on since the last update. Up to that
+    /// update, it is where the game has it. `time_s` is the engine's time in seconds. Use it for
     /// what goes along with the instance in a picture that has not begun: a camera, or a sword with
     /// [`Actor::joint_model`].
     ///
