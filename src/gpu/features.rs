@@ -77,7 +77,8 @@ pub struct Features {
     DYNAMIC_RENDERING = 1: "dynamicRendering";
     /// `multiview`: passes with a view mask.
     MULTIVIEW = 2: "multiview";
-    /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically.
+    /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically, except
+    /// on software drivers, which may take minutes for a pixel.
     SAMPLER_ANISOTROPY = 3: "samplerAnisotropy";
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.

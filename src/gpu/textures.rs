@@ -14,11 +14,7 @@ use std::collections::HashMap;
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
 pub(crate) const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true, false];
 
-/// The white texel.
-///
-/// A primitive without a texture may lack texture coordinates. They are 0 then and have no
-/// gradient, and some drivers turn that into an anisotropic sample of nothing (Mesa 25's lavapipe
-/// does).
+/// The white texel, without filters: a primitive without a texture may lack texture coordinates.
 const WHITE: TextureRef = TextureRef {
     image: 0,
     wrap_u: Wrap::Clamp,
@@ -338,8 +334,13 @@ fn sampler_info(device: &Device, texture: &TextureRef) -> vk::SamplerCreateInfo<
         Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
         Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
-    let anisotropic =
-        device.enabled.contains(Features::SAMPLER_ANISOTROPY) && texture.minify == Filter::Linear;
+    // Not on software drivers. llvmpipe visits each texel of a footprint that nothing bounds: at a
+    // horizon, and on triangles seen from their edge, it takes minutes for a pixel. That of Mesa 25
+    // samples black where texture coordinates have no gradient, as on models that take the colour
+    // of a whole triangle from one texel.
+    let anisotropic = device.enabled.contains(Features::SAMPLER_ANISOTROPY)
+        && !device.is_software
+        && texture.minify == Filter::Linear;
     vk::SamplerCreateInfo::default()
         .mag_filter(filter(texture.magnify))
         .min_filter(filter(texture.minify))

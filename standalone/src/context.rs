@@ -271,14 +271,8 @@ impl Context {
     fn on(desc: &ContextDesc<'_>, owner: Instance, candidate: Candidate) -> Result<Self> {
         let handles = Rc::new(Handles::new(owner, &candidate)?);
         log::info!("vulkan device {}", handles.info);
-        // Not on software drivers, for two reasons. They take several times as long for a picture
-        // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where
-        // texture coordinates have no gradient, which is the case for models that take the colour
-        // of a whole triangle from one texel.
-        let is_software = candidate.properties.device_type == vk::PhysicalDeviceType::CPU;
-        let asked = desc.sampler_anisotropy && !is_software;
         let mut enabled = candidate.enabled;
-        if !asked {
+        if !desc.sampler_anisotropy {
             enabled = enabled - Features::SAMPLER_ANISOTROPY;
         }
         if handles.owner.debug_utils {
