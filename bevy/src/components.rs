@@ -249,7 +249,7 @@ pub(crate) struct Walked(pub(crate) Option<Transform>);
 ///
 /// Its own [`Transform`] means nothing until this component is removed, and places it again then.
 /// If its carrier is despawned, it stays where it is. If the carrier gets another [`Character3d`],
-/// it is carried on.
+/// it is carried on. Characters that carry each other are not spawned, which is logged.
 ///
 /// ```
 /// use bevy::prelude::*;

@@ -239,10 +239,7 @@ fn disabled_people_have_no_instance() {
 #[test]
 fn riders_wait_for_carriers() {
     let mut app = support::app();
-    let root = {
-        let character = throng::builtin::mannequin().unwrap().character;
-        character.skeleton().joints()[0].name.to_string()
-    };
+    let joint = support::last_joint();
     // One who is there before its carrier, and one who comes with it.
     let early = spawn(&mut app, Plays::new("Idle"));
     run(&mut app, 3);
@@ -251,7 +248,7 @@ fn riders_wait_for_carriers() {
     messages::wait_for("its carrier is no character");
     let riders = [early, spawn(&mut app, Plays::new("Idle"))];
     for rider in riders {
-        let to = AttachedTo::new(carrier, root.clone());
+        let to = AttachedTo::new(carrier, joint.clone());
         app.world_mut().entity_mut(rider).insert(to);
     }
     run(&mut app, 6);

@@ -1,17 +1,10 @@
 //! Places: root motion, attachments, and what follows joints.
 
-use crate::support::{self, id, messages, run, spawn};
+use crate::support::{self, id, last_joint, messages, run, spawn};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng};
 use std::time::Duration;
-
-/// The name of the last joint of the built-in character.
-fn last_joint() -> String {
-    let character = throng::builtin::mannequin().unwrap().character;
-    let last = character.skeleton().joints().last();
-    last.unwrap().name.to_string()
-}
 
 #[test]
 fn root_motion_moves_transforms() {

@@ -2,7 +2,7 @@
 
 use crate::support::{self, asset, id, messages, run, spawn, walking};
 use bevy::prelude::*;
-use bevy_throng::{Instance, Parameters, Plays, RootMotion, Throng};
+use bevy_throng::{AttachedTo, Instance, Parameters, Plays, RootMotion, Throng};
 
 #[test]
 fn what_cannot_be_spawned_is_reported_once_and_tried_again() {
@@ -138,6 +138,34 @@ fn walkers_with_parents_are_one_line() {
     let mut all = lock.instances();
     assert!(all.all(|id| lock.instance(id).unwrap().transform().translation.z == 0.0));
     drop(all);
+    drop(lock);
+    messages::expect_none();
+}
+
+/// Characters that carry each other wait, which is said, until one of them is let go.
+#[test]
+fn characters_that_carry_each_other_wait() {
+    let mut app = support::app();
+    messages::wait_for("its carriers carry each other");
+    let joint = support::last_joint();
+    let [one, other] = [(); 2].map(|()| spawn(&mut app, Plays::new("Idle")));
+    for (rider, carrier) in [(one, other), (other, one)] {
+        let to = AttachedTo::new(carrier, joint.clone());
+        app.world_mut().entity_mut(rider).insert(to);
+    }
+    let third = spawn(&mut app, AttachedTo::new(one, joint.clone()));
+    run(&mut app, 8);
+    let said = messages::awaited("its carriers carry each other");
+    assert_eq!(said.len(), 1, "{said:?}");
+    let has = |app: &App, entity| app.world().get::<Instance>(entity).is_some();
+    assert!([one, other, third].iter().all(|it| !has(&app, *it)));
+    app.world_mut().entity_mut(other).remove::<AttachedTo>();
+    run(&mut app, 3);
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    for (rider, carrier) in [(one, other), (third, one)] {
+        let attached = lock.instance(id(&app, rider)).unwrap().attachment();
+        assert_eq!(attached.unwrap().parent, id(&app, carrier));
+    }
     drop(lock);
     messages::expect_none();
 }

@@ -94,20 +94,22 @@ fn lints(ci: &Ci) -> Result {
     // With Bevy, the crate for wgpu has another feature. So these are linted apart from others.
     let bevy = "--exclude bevy_throng --exclude throng-bevy-example";
     let lint = |what: &str| -> Result {
-        let lints = "cargo clippy --quiet --all-targets";
-        Ok(ci
-            .command(&format!("{lints} {what} -- -D warnings"))
-            .run()?)
+        let lint = format!("cargo clippy --quiet {what} -- -D warnings");
+        Ok(ci.command(&lint).run()?)
     };
     if ci.share.has("engines") {
         // Its features exclude each other.
-        lint("-p throng-wgpu --features noop")?;
-        lint("-p throng-wgpu --no-default-features --features wgpu-29,noop")?;
+        lint("--all-targets -p throng-wgpu --features noop")?;
+        lint("--all-targets -p throng-wgpu --no-default-features --features wgpu-29,noop")?;
     }
     if ci.share.has("bevy") {
-        lint("-p bevy_throng -p throng-bevy-example")?;
+        lint("--all-targets -p bevy_throng -p throng-bevy-example")?;
+        // With the features of Bevy that it asks for, and no others.
+        lint("--lib -p bevy_throng --no-default-features")?;
     }
-    lint(&format!("--workspace --all-features {engines} {bevy}"))
+    lint(&format!(
+        "--all-targets --workspace --all-features {engines} {bevy}"
+    ))
 }
 
 /// A part of what is compiled alone. A feature whose code needs another one may pass, and is found

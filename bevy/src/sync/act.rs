@@ -1,6 +1,6 @@
 //! Actions of entities: plays, parameters and so on, for the steps of the game.
 
-use super::people::{Changes, People, attachment, play};
+use super::people::{Changes, People, attachment, play, root_motion};
 use crate::components::{
     AttachedTo, Character3d, Instance, Parameters, Plays, RootMotion, TimeScale, Walked,
 };
@@ -14,7 +14,6 @@ use bevy::ecs::system::{SystemChangeTick, SystemParam};
 use bevy::transform::components::{GlobalTransform, Transform};
 use log::Level;
 use throng::InstanceId;
-use throng::animator::RootMotionMode;
 
 /// Characters that others carry.
 #[derive(SystemParam)]
@@ -53,12 +52,8 @@ impl Walkers<'_, '_> {
                 people.faults.add(Level::Error, "", &name, &why);
             }
             if let Ok(id) = self.instances.get(name.entity) {
-                let mode = match has_parent {
-                    true => RootMotionMode::Ignore,
-                    false => RootMotionMode::Apply,
-                };
                 people.change(&Some(name), id.0, |it| {
-                    it.set_root_motion(mode);
+                    it.set_root_motion(root_motion(true, has_parent));
                     Ok(())
                 });
             }

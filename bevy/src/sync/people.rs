@@ -42,12 +42,17 @@ pub(crate) struct Wishes {
     pub(super) machine: Has<Parameters>,
 }
 
+/// An entity with a parent does not walk.
+pub(super) fn root_motion(has_it: bool, has_parent: bool) -> RootMotionMode {
+    match has_it && !has_parent {
+        true => RootMotionMode::Apply,
+        false => RootMotionMode::Ignore,
+    }
+}
+
 impl WishesItem<'_, '_> {
     pub(super) fn root_motion(&self) -> RootMotionMode {
-        match self.has_root_motion && !self.has_parent {
-            true => RootMotionMode::Apply,
-            false => RootMotionMode::Ignore,
-        }
+        root_motion(self.has_root_motion, self.has_parent)
     }
 
     pub(super) fn mask(&self) -> u32 {

@@ -137,8 +137,26 @@ fn bounds(state: &State, character: &Character3d) -> Aabb {
     Aabb::from_min_max(corner(bounds.min), corner(bounds.max))
 }
 
-/// All entities that may carry others, also those that are disabled.
-type Characters<'w, 's> = Query<'w, 's, (), (With<Character3d>, Allow<Disabled>)>;
+/// All entities that may carry others, also those that are disabled, with their own carriers.
+type Characters<'w, 's> =
+    Query<'w, 's, Option<&'static AttachedTo>, (With<Character3d>, Allow<Disabled>)>;
+
+/// True if an entity carries itself, if its carrier is `carrier`.
+fn carries_itself(entity: Entity, carrier: Entity, characters: &Characters) -> bool {
+    let mut seen = EntityHashSet::default();
+    let mut next = carrier;
+    while next != entity {
+        let Ok(Some(to)) = characters.get(next) else {
+            return false;
+        };
+        // A circle further on.
+        if !seen.insert(next) {
+            return false;
+        }
+        next = to.character;
+    }
+    true
+}
 
 /// The reason why an entity has no instance.
 enum Kept {
@@ -174,7 +192,13 @@ fn spawn_one(
     let carrier = wishes.attached.map(|to| state.instances.get(&to.character));
     let attachment = match (wishes.attached, carrier.flatten()) {
         (Some(to), Some(carrier)) => Some(attachment(*carrier, to)),
-        (Some(to), None) if characters.contains(to.character) => return Err(Kept::Waits),
+        (Some(to), None) if characters.contains(to.character) => {
+            if carries_itself(wishes.entity, to.character, characters) {
+                let why = "its carriers carry each other, so none of them is spawned";
+                faults.add(Level::Warn, "", &wishes.name, &why);
+            }
+            return Err(Kept::Waits);
+        }
         (Some(_), None) => {
             // It is not carried, and may be later.
             let why = "its carrier is no character";

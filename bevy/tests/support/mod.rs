@@ -135,6 +135,13 @@ pub(crate) fn person(
     app.world_mut().spawn(parts).id()
 }
 
+/// The name of the last joint of the built-in character.
+pub(crate) fn last_joint() -> String {
+    let character = throng::builtin::mannequin().unwrap().character;
+    let last = character.skeleton().joints().last();
+    last.unwrap().name.to_string()
+}
+
 /// The id of somebody's instance.
 pub(crate) fn id(app: &App, entity: Entity) -> throng::InstanceId {
     app.world().get::<Instance>(entity).unwrap().id()

@@ -87,9 +87,10 @@ fn squares() -> Imported {
     character(parts, materials, images)
 }
 
-/// At the horizon of a floor, some pixels of a quad are beyond it, and their texture coordinates have
-/// no bound. On llvmpipe, an anisotropic filter takes hours for such a quad, so throng uses none on
-/// software drivers: 17 s at a hundredth of this density, and time grows with its square.
+/// At the horizon of a floor, some pixels of a quad are beyond it, and their texture coordinates
+/// have no bound. On llvmpipe, an anisotropic filter takes hours for such a quad: the picture took
+/// 17 s at a hundredth of this density, and time grows with its square. So throng has no such
+/// filter on software drivers.
 #[test]
 fn a_floor_is_drawn_to_its_horizon() {
     each(|setup| {
