@@ -159,10 +159,8 @@ impl AssetLoader for CharacterLoader {
         } = imported.await?;
         if !repairs.is_empty() {
             let count = repairs.len();
-            log::info!(
-                "{}: {count} faults were repaired (level debug lists them)",
-                path.display()
-            );
+            let path = path.display();
+            log::info!("{path}: repairs made while it was read: {count} (level debug lists them)");
         }
         for repair in &repairs {
             log::debug!("{repair}");

@@ -53,7 +53,10 @@ impl Instance {
 /// The plays of a character, apart from its state machine: a clip or blend space for each layer.
 ///
 /// A change of this component is a request: all plays that it has are played, with their fades.
-/// Layers that it no longer has fade out within 0.2 seconds.
+/// Layers that it no longer has fade out within 0.2 seconds. So set it when it changes
+/// ([`set_if_neq`](DetectChangesMut::set_if_neq)): one that is set in each frame begins in each
+/// frame. A blend space is steered by a state machine, or through
+/// [`Throng::lock`](crate::Throng::lock) with `set_blend_position`.
 ///
 /// A name that is only known at run time becomes an id: `asset.character().clip(name)?`.
 ///
@@ -193,7 +196,8 @@ pub struct HiddenParts(pub Vec<Cow<'static, str>>);
 #[reflect(Component, Debug, Clone, PartialEq, Default)]
 pub struct MaterialVariant(pub Cow<'static, str>);
 
-/// The colour that multiplies the base colour of a character.
+/// The colour that multiplies the base colour of a character. Its alpha counts for materials that
+/// blend.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
 #[reflect(Component, Debug, Clone, PartialEq)]
 pub struct Tint(pub Color);
@@ -232,7 +236,8 @@ pub struct TimeScale(pub f32);
 
 /// Lets a character walk by the root motion of its clips.
 ///
-/// Its [`Transform`] follows in each step, and can be set at any time, to turn it for example. One
+/// Its [`Transform`] follows in each step, and can be set at any time, to turn it for example.
+/// Pictures show it between steps, so a camera or a name at its side uses [`Follows`]. One
 /// with a parent does not walk. The clips need root motion, which most files do not mark: in the
 /// animation data beside the file, `gait_motion = true` takes it from the feet of clips that walk
 /// in place.
@@ -249,7 +254,10 @@ pub(crate) struct Walked(pub(crate) Option<Transform>);
 ///
 /// Its own [`Transform`] means nothing until this component is removed, and places it again then.
 /// If its carrier is despawned, it stays where it is. If the carrier gets another [`Character3d`],
-/// it is carried on. Characters that carry each other are not spawned, which is logged.
+/// it is carried on. Characters that would carry each other are not, which is logged.
+///
+/// Entities that are Bevy's children of it stay at its `Transform`. [`Follows`] is for what it
+/// carries itself.
 ///
 /// ```
 /// use bevy::prelude::*;

@@ -57,7 +57,7 @@ fn draw(
     let Ok(lock) = throng.lock() else {
         return;
     };
-    let time_s = shown_s(&time);
+    let time_s = shown_s(&time, &lock);
     for (id, show) in &skeletons {
         let Ok(it) = lock.instance(id.id()) else {
             continue;

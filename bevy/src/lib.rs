@@ -156,7 +156,13 @@ impl Plugin for ThrongPlugin {
                     (sync::despawn, step::follow)
                         .chain()
                         .in_set(ThrongSystems::Follow),
-                    (sync::follow_assets, sync::end, sync::spawn, sync::show)
+                    (
+                        sync::follow_assets,
+                        sync::end,
+                        sync::renew,
+                        sync::spawn,
+                        sync::show,
+                    )
                         .chain()
                         .in_set(ThrongSystems::Show),
                 ),

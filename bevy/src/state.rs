@@ -15,7 +15,8 @@ use throng_wgpu::Crowd;
 /// The crowd of the app.
 ///
 /// [`Self::lock`] gives everything that a [`throng_wgpu::Crowd`] has, such as instances without
-/// entities, queries, IK targets and snapshots.
+/// entities, queries, IK targets and snapshots. Instances of entities are despawned with their
+/// entities, which do not notice if they lose them here.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -181,6 +182,14 @@ pub(crate) enum Change {
     Remove(AssetId<CharacterAsset>),
 }
 
+impl Change {
+    pub(crate) fn asset(&self) -> AssetId<CharacterAsset> {
+        match self {
+            Self::Put(asset, _) | Self::Remove(asset) => *asset,
+        }
+    }
+}
+
 /// All that the worlds share.
 #[derive(Default)]
 pub(crate) struct State {
@@ -194,6 +203,9 @@ pub(crate) struct State {
     /// Entities whose state machine enters its first states in the next step. They are hidden until
     /// then, because they stand in the rest pose.
     pub(crate) fresh: EntityHashSet,
+    /// The number of frames that are prepared even if nobody sees them. A crowd frees in its frames
+    /// what earlier ones used.
+    pub(crate) frees: u32,
     /// The instances for which the next frame reserves.
     pub(crate) wanted: Vec<(CharacterId, u32, SkinningStage)>,
 }

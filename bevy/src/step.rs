@@ -1,17 +1,20 @@
 //! The steps of the game: updates, their events, and what follows characters.
 
-use crate::components::{AttachedTo, Follows, Instance, RootMotion, Walked};
-use crate::convert::{affine, transform};
+use crate::components::{AttachedTo, Character3d, Follows, Instance, RootMotion, Walked};
+use crate::convert::{affine, placement, transform};
 use crate::said::Faults;
 use crate::state::{State, Throng};
 
 use bevy::camera::visibility::InheritedVisibility;
+use bevy::ecs::entity_disabling::Disabled;
+use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
 use bevy::transform::helper::TransformHelper;
 use log::Level;
 use throng::AnimationEventKind;
+use throng::animator::Animator;
 use throng::glam::Affine3A;
 use throng_wgpu::Crowd;
 
@@ -57,9 +60,11 @@ impl CharacterEvent {
     }
 }
 
-/// The time of the picture, in seconds.
-pub(crate) fn shown_s(time: &Time<Fixed>) -> f64 {
-    time.elapsed_secs_f64() + time.overstep().as_secs_f64()
+/// The time of the picture, in seconds: at most as long after the last step as pictures can be.
+pub(crate) fn shown_s(time: &Time<Fixed>, crowd: &Crowd) -> f64 {
+    let last_s = crowd.time_s();
+    let now_s = time.elapsed_secs_f64() + time.overstep().as_secs_f64();
+    now_s.clamp(last_s, last_s + Animator::MAX_AHEAD_S)
 }
 
 /// A character that walks by itself.
@@ -115,7 +120,15 @@ pub(crate) fn step(
 }
 
 /// Entities that follow a joint.
-type Followers<'w, 's> = Query<'w, 's, (Entity, &'static Follows, Option<&'static ChildOf>)>;
+type Followers<'w, 's> = Query<
+    'w,
+    's,
+    (
+        NameOrEntity,
+        Ref<'static, Follows>,
+        Option<&'static ChildOf>,
+    ),
+>;
 
 /// Characters, whose joints others may follow.
 type Characters<'w, 's> = Query<
@@ -133,6 +146,7 @@ type Characters<'w, 's> = Query<
 pub(crate) fn follow(
     followers: Followers,
     characters: Characters,
+    all: Query<(), (With<Character3d>, Allow<Disabled>)>,
     mut transforms: ParamSet<(TransformHelper, Query<&mut Transform>)>,
     time: Res<Time<Fixed>>,
     throng: Res<Throng>,
@@ -150,17 +164,20 @@ pub(crate) fn follow(
         crowd,
         characters: &characters,
         helper: &helper,
-        time_s: shown_s(&time),
+        time_s: shown_s(&time, crowd),
     };
-    for (entity, follows, parent) in &followers {
+    for (name, follows, parent) in &followers {
         let at = (follows.character, &*follows.socket, &follows.at);
         match joints.world(at, MOST_CARRIERS) {
             Some(Ok(world)) => {
                 let above = parent.map(|it| helper.compute_global_transform(it.parent()));
                 let above = above.and_then(Result::ok).unwrap_or_default();
-                places.push((entity, affine(&above).inverse() * world));
+                places.push((name.entity, placement(&above).inverse() * world));
             }
-            Some(Err(why)) => faults.add(Level::Error, "nobody follows ", &follows.character, &why),
+            Some(Err(why)) => faults.add(Level::Error, "", &name, &why),
+            None if follows.is_changed() && !all.contains(follows.character) => {
+                faults.add(Level::Warn, "", &name, &"what it follows is no character");
+            }
             // Its character is not drawn yet.
             None => {}
         }
@@ -210,9 +227,9 @@ impl Joints<'_, '_, '_> {
                 match now == *before {
                     true => shown,
                     false if walks && !has_parent => {
-                        affine(&now) * it.transform().inverse() * shown
+                        placement(&now) * it.transform().inverse() * shown
                     }
-                    false => affine(&now),
+                    false => placement(&now),
                 }
             }
             _ => shown,

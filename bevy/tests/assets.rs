@@ -3,7 +3,7 @@
 use crate::support::{self, messages, model, run};
 use bevy::asset::LoadState;
 use bevy::prelude::*;
-use bevy_throng::{Character3d, CharacterAsset, Instance, Plays, Throng};
+use bevy_throng::{AttachedTo, Character3d, CharacterAsset, HiddenParts, Instance, Plays, Throng};
 use std::path::PathBuf;
 
 fn load(app: &mut App, path: &str) -> (Handle<CharacterAsset>, LoadState) {
@@ -164,4 +164,74 @@ fn a_removed_asset_can_come_back() {
     run(&mut app, 4);
     assert!(app.world().get::<Instance>(second).is_some());
     messages::expect_none();
+}
+
+/// A version of a file may lack a clip, a part or a joint that entities name. The next version has
+/// them again, and so have the entities.
+#[test]
+fn a_later_version_gives_back_what_one_lacked() {
+    let folder = folder("versions");
+    let whole = throng::builtin::mannequin().unwrap().character;
+    let file = folder.join("person.throng");
+    std::fs::write(&file, whole.to_bytes()).unwrap();
+    let bare = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let bare = bare.build_rigid(Default::default()).unwrap().character;
+    let mut app = support::with_assets(&folder);
+    let (handle, state) = load(&mut app, "person.throng");
+    assert!(state.is_loaded(), "{state:?}");
+    let part = whole.parts().next().unwrap().1.to_owned();
+    let parts = (
+        Name::new("Proteus"),
+        Character3d(handle.clone()),
+        Plays::new("Walk"),
+        HiddenParts(vec![part.clone().into()]),
+    );
+    let person = app.world_mut().spawn(parts).id();
+    let to = AttachedTo::new(person, support::last_joint());
+    let rider = app
+        .world_mut()
+        .spawn((
+            Name::new("Proteus"),
+            Character3d(handle.clone()),
+            Plays::new("Idle"),
+            to,
+        ))
+        .id();
+    run(&mut app, 6);
+    let looks = |app: &App| {
+        let lock = app.world().resource::<Throng>().lock().unwrap();
+        let it = lock.instance(support::id(app, person)).unwrap();
+        let rider = lock.instance(support::id(app, rider)).unwrap();
+        let hides = it.is_part_visible(&*part).map(|seen| !seen);
+        (
+            it.playing().count() + rider.playing().count(),
+            hides.unwrap_or(false),
+            rider.attachment().is_some(),
+        )
+    };
+    assert_eq!(looks(&app), (2, true, true));
+    messages::wait_for("person.throng was replaced");
+    messages::wait_for("Proteus: ");
+    for (bytes, wanted) in [
+        (bare.to_bytes(), (0, false, false)),
+        (whole.to_bytes(), (2, true, true)),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        app.world()
+            .resource::<AssetServer>()
+            .reload("person.throng");
+        for _ in 0..200 {
+            run(&mut app, 2);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            if looks(&app) == wanted {
+                break;
+            }
+        }
+        assert_eq!(looks(&app), wanted);
+    }
+    for text in ["person.throng was replaced", "Proteus: "] {
+        assert!(!messages::awaited(text).is_empty(), "{text}");
+    }
+    messages::expect_none();
+    std::fs::remove_dir_all(folder).unwrap();
 }

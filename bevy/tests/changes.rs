@@ -347,3 +347,23 @@ fn refused_people_are_tried_with_a_new_file() {
     assert_ne!(*app.world().get::<Aabb>(drawn).unwrap(), bounds);
     messages::expect_none();
 }
+
+/// A new character with new plays: the old instance is not asked for a clip that only the new one
+/// has.
+#[test]
+fn plays_that_come_with_another_character_are_for_that_one() {
+    let mut app = support::app();
+    let person = spawn(&mut app, TimeScale(1.0));
+    run(&mut app, 4);
+    let machine = Character3d(asset(&mut app, walking()));
+    run(&mut app, 2);
+    let parts = (machine, Parameters::new());
+    app.world_mut().entity_mut(person).insert(parts);
+    run(&mut app, 4);
+    let throng = app.world().resource::<Throng>().clone();
+    let lock = throng.lock().unwrap();
+    let it = lock.instance(id(&app, person)).unwrap();
+    assert!(it.has_state_machine());
+    drop(lock);
+    messages::expect_none();
+}

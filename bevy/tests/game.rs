@@ -200,6 +200,24 @@ fn people_with_state_machines_appear_with_a_step() {
     messages::expect_none();
 }
 
+/// Shading that is removed gives way to Bevy's.
+#[test]
+fn removed_shading_leaves_bevys() {
+    let mut app = support::app();
+    camera(&mut app, Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 1.0, 0.0));
+    support::sun(&mut app);
+    let mannequin = mannequin(&mut app);
+    support::person(&mut app, &mannequin, "Idle", Vec3::ZERO);
+    let bevys = support::picture(&mut app, 8);
+    let red = "@fragment fn throng_shade(in: ThrongIn) -> @location(0) vec4f { return vec4f(1, 0, 0, 1); }";
+    app.insert_resource(bevy_throng::Shading::new(red));
+    let own = support::picture(&mut app, 8);
+    assert_ne!(own, bevys);
+    app.world_mut().remove_resource::<bevy_throng::Shading>();
+    assert_eq!(support::picture(&mut app, 8), bevys);
+    messages::expect_none();
+}
+
 /// The crowd is there in `Startup`, and a fault in the program's shading leaves Bevy's.
 #[test]
 fn the_crowd_is_ready_when_the_app_starts() {

@@ -3,7 +3,7 @@
 use crate::support::{self, id, last_joint, messages, run, spawn};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng};
+use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng, TimeScale};
 use std::time::Duration;
 
 #[test]
@@ -160,5 +160,65 @@ fn what_follows_a_joint_is_there_in_the_picture() {
             );
         }
     }
+    messages::expect_none();
+}
+
+/// A scale of 0 hides a character, as it does a mesh, and one that grows from nothing is there.
+#[test]
+fn a_scale_of_0_leaves_nothing_to_see() {
+    let mut app = support::app();
+    let eye = Vec3::new(0.0, 1.0, 4.0);
+    support::camera(&mut app, eye, Vec3::new(0.0, 1.0, 0.0));
+    let empty = support::picture(&mut app, 6);
+    // A point of a ten-thousandth may cover a pixel.
+    let differs = |picture: &[u8]| {
+        let pixels = picture.chunks_exact(4).zip(empty.chunks_exact(4));
+        pixels.filter(|(one, other)| one != other).count()
+    };
+    let small = Transform::from_rotation(Quat::from_rotation_y(0.5)).with_scale(Vec3::ZERO);
+    let person = spawn(&mut app, (Plays::new("Idle"), TimeScale(0.0), small));
+    let walker = spawn(&mut app, (Plays::new("Walk"), RootMotion, small));
+    let sword = Follows::new(person, last_joint());
+    let sword = app.world_mut().spawn((sword, Transform::default())).id();
+    let scale = |app: &mut App, scale: Vec3| {
+        let mut place = app.world_mut().get_mut::<Transform>(person).unwrap();
+        place.scale = scale;
+    };
+    assert!(differs(&support::picture(&mut app, 8)) <= 2);
+    app.world_mut().despawn(walker);
+    scale(&mut app, Vec3::ONE);
+    let whole = differs(&support::picture(&mut app, 4));
+    assert!(whole > 500, "{whole}");
+    scale(&mut app, Vec3::new(1.0, 0.0, 1.0));
+    let flat = differs(&support::picture(&mut app, 4));
+    assert!(flat < whole / 10, "{flat} of {whole}");
+    scale(&mut app, Vec3::ZERO);
+    assert!(differs(&support::picture(&mut app, 4)) <= 2);
+    assert!(app.world().get::<Transform>(sword).unwrap().is_finite());
+    messages::expect_none();
+}
+
+/// A picture is at most a second after the last step, and so is what follows a joint.
+#[test]
+fn what_follows_a_joint_waits_for_a_late_step() {
+    let mut app = support::app();
+    let person = spawn(&mut app, Plays::new("Walk"));
+    let joint = last_joint();
+    let sword = app.world_mut().spawn(Follows::new(person, joint)).id();
+    run(&mut app, 4);
+    app.world_mut()
+        .resource_mut::<Time<Fixed>>()
+        .set_timestep_seconds(3.0);
+    let update = Duration::from_millis(100);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(update));
+    let mut places = Vec::new();
+    for _ in 0..25 {
+        app.update();
+        places.push(app.world().get::<Transform>(sword).unwrap().translation);
+    }
+    let moves: Vec<bool> = places.windows(2).map(|pair| pair[0] != pair[1]).collect();
+    let stood = moves.iter().filter(|moves| !**moves).count();
+    assert!(moves[..8].iter().all(|moves| *moves), "{moves:?}");
+    assert!(stood >= 10, "{moves:?}");
     messages::expect_none();
 }

@@ -44,7 +44,8 @@ use crate::bind_group::BindGroupLayout;
 pub struct MaterialDesc<'a> {
     /// The shader. The text of [`Self::INTERFACE`] stands behind it.
     pub wgsl: &'a str,
-    /// The fragment entry point, or `None` for the only one.
+    /// The fragment entry point, or `None` for the only one. It returns the colour at
+    /// `@location(0)`.
     pub entry_point: Option<&'a str>,
     /// Values of `override` constants, by name or number.
     pub constants: &'a [(&'a str, f64)],

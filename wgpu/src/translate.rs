@@ -58,6 +58,14 @@ pub(crate) fn translated(
     };
     module.entry_points.retain(wanted);
     module.entry_points.truncate(1);
+    let written = |it: &naga::EntryPoint| {
+        let result = it.function.result.as_ref();
+        result.is_some_and(|result| writes_color(&module, result))
+    };
+    if !module.entry_points.iter().all(written) {
+        let why = "the entry point has no result at @location(0), so pixels would be undefined";
+        return Err(Error::Shader(why.to_owned()));
+    }
     for entry_point in &mut module.entry_points {
         "main".clone_into(&mut entry_point.name);
     }
@@ -90,6 +98,18 @@ pub(crate) fn translated(
         declare_texture_arrays(&mut words);
     }
     Ok(words)
+}
+
+/// True if an entry point with this result writes the first colour.
+fn writes_color(module: &naga::Module, result: &naga::FunctionResult) -> bool {
+    let is_first = |binding: &Option<naga::Binding>| {
+        matches!(binding, Some(naga::Binding::Location { location: 0, .. }))
+    };
+    let members = match &module.types[result.ty].inner {
+        naga::TypeInner::Struct { members, .. } => &members[..],
+        _ => &[],
+    };
+    is_first(&result.binding) || members.iter().any(|member| is_first(&member.binding))
 }
 
 /// The options of the translation: with all checks of bounds, as code of the program has no

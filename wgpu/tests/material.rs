@@ -476,6 +476,9 @@ fn shaders_that_do_not_fit_are_refused() {
     );
     assert!(matches!(why, Error::Shader(_)), "{why}");
     assert!(why.to_string().contains("throng_slot"), "{why}");
+    let why = refuse("@fragment fn f() -> @location(3) vec2f { return vec2f(); }");
+    assert!(matches!(why, Error::Shader(_)), "{why}");
+    assert!(why.to_string().contains("@location(0)"), "{why}");
     messages::expect_none();
 }
 

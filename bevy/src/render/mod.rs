@@ -10,14 +10,16 @@ use crate::said::log_seldom;
 use crate::state::{Change, Loaded, State, Throng, character_desc};
 use crate::systems::ThrongRenderSystems;
 use bevy::app::SubApp;
+use bevy::asset::AssetServer;
 use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d};
 use bevy::core_pipeline::prepass::node::early_prepass;
 use bevy::core_pipeline::{Core3d, Core3dSystems};
 use bevy::ecs::prelude::*;
 use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
-use bevy::render::{ExtractSchedule, Render, RenderSystems};
+use bevy::render::{Extract, ExtractSchedule, Render, RenderSystems};
 use log::Level;
 pub use shader::Shading;
+use throng::ReplaceIssue;
 use throng_wgpu::Error;
 
 /// Adds the systems of this module to the render world.
@@ -59,15 +61,25 @@ pub(crate) fn build(render_app: &mut SubApp) {
 }
 
 /// Makes the changes that must not come between a picture and its draws.
-fn change(throng: Res<Throng>) {
+fn change(throng: Res<Throng>, server: Extract<Option<Res<AssetServer>>>) {
     let state = &mut *throng.state();
     if state.crowd.is_none() {
         return;
     }
     state.replaced.clear();
     for change in core::mem::take(&mut state.changes) {
-        if let Err(why) = apply(state, change) {
-            log::error!("a character cannot be drawn: {why}");
+        let asset = change.asset();
+        let name = || match server.as_ref().and_then(|server| server.get_path(asset)) {
+            Some(path) => path.to_string(),
+            None => format!("the character {asset}"),
+        };
+        match apply(state, change) {
+            Ok(issues) => {
+                for issue in issues {
+                    log::warn!("{} was replaced: {issue}", name());
+                }
+            }
+            Err(why) => log::error!("{} cannot be drawn: {why}", name()),
         }
     }
     if let Err(why) = state.grow() {
@@ -75,10 +87,12 @@ fn change(throng: Res<Throng>) {
     }
 }
 
-fn apply(state: &mut State, change: Change) -> Result<(), Error> {
+/// Makes a change. Returns what a replaced character lacks.
+fn apply(state: &mut State, change: Change) -> Result<Vec<ReplaceIssue>, Error> {
     let Some(crowd) = &mut state.crowd else {
-        return Ok(());
+        return Ok(Vec::new());
     };
+    let mut issues = Vec::new();
     match change {
         Change::Put(asset, character) => match state.characters.get_mut(&asset) {
             Some(loaded) => {
@@ -87,9 +101,7 @@ fn apply(state: &mut State, change: Change) -> Result<(), Error> {
                 let is_removal =
                     |change: &Change| matches!(change, Change::Remove(of) if *of == asset);
                 state.changes.retain(|change| !is_removal(change));
-                for issue in crowd.replace_character(loaded.id, &character)? {
-                    log::warn!("a character was replaced: {issue}");
-                }
+                issues = crowd.replace_character(loaded.id, &character)?;
                 loaded.character = *character;
             }
             None => {
@@ -100,16 +112,17 @@ fn apply(state: &mut State, change: Change) -> Result<(), Error> {
         },
         Change::Remove(asset) => {
             let Some(loaded) = state.characters.get(&asset) else {
-                return Ok(());
+                return Ok(issues);
             };
-            if crowd.instances_of(loaded.id)?.len() == 0 {
-                crowd.remove_character(loaded.id)?;
-                state.characters.remove(&asset);
-            } else {
+            if crowd.instances_of(loaded.id)?.len() > 0 {
                 // Its last people are despawned first.
                 state.changes.push(Change::Remove(asset));
+                return Ok(issues);
             }
+            crowd.remove_character(loaded.id)?;
+            state.characters.remove(&asset);
         }
     }
-    Ok(())
+    state.frees = throng::Crowd::MAX_FRAMES_IN_FLIGHT + 1;
+    Ok(issues)
 }

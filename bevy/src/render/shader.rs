@@ -109,8 +109,8 @@ pub(super) fn extract(
     match (&*shading, own) {
         (Some(shading), Some(own)) if **shading == *own => {}
         (Some(shading), _) => commands.insert_resource((**shading).clone()),
-        (None, Some(_)) => commands.insert_resource(Shading::new(SHADE)),
-        (None, None) => {}
+        (None, Some(own)) if own.0 != SHADE => commands.insert_resource(Shading::new(SHADE)),
+        (None, _) => {}
     }
 }
 

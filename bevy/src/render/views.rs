@@ -154,7 +154,12 @@ pub(super) fn prepare(
 ) {
     prepared.views.clear();
     let state = &mut *throng.state();
-    if state.crowd.is_none() || state.characters.is_empty() {
+    if state.crowd.is_none() {
+        return;
+    }
+    let frees = state.frees > 0;
+    state.frees = state.frees.saturating_sub(1);
+    if state.characters.is_empty() && !frees {
         return;
     }
     let (mut keys, mut views) = (Vec::new(), Vec::new());
@@ -224,7 +229,7 @@ pub(super) fn prepare(
         keys.push(key);
         views.push(view);
     }
-    if views.is_empty() {
+    if views.is_empty() && !frees {
         return;
     }
     let most = throng::Crowd::MAX_VIEWS as usize;
@@ -236,12 +241,11 @@ pub(super) fn prepare(
         views.truncate(most);
     }
     let histories = seen.values().max().map_or(0, |last| last + 1);
-    let time_s = shown_s(&fixed);
     let grown = state.grow_views(views.len() as u32, histories);
     let Some(crowd) = &mut state.crowd else {
         return;
     };
-    let time_s = time_s.clamp(crowd.time_s(), crowd.time_s() + 1.0);
+    let time_s = shown_s(&fixed, crowd);
     let frame = || -> Result<throng::Views, throng_wgpu::Error> {
         grown?;
         crowd.wait_for_frame()?;

@@ -4,12 +4,13 @@ use super::people::{Changes, People, attachment, play, root_motion};
 use crate::components::{
     AttachedTo, Character3d, Instance, Parameters, Plays, RootMotion, TimeScale, Walked,
 };
-use crate::convert::affine;
+use crate::convert::{affine, thick_transform};
 use crate::state::{State, Throng};
 use bevy::ecs::entity::{EntityHashMap, EntityHashSet};
 use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
+use bevy::ecs::query::QueryData;
 use bevy::ecs::system::{SystemChangeTick, SystemParam};
 use bevy::transform::components::{GlobalTransform, Transform};
 use log::Level;
@@ -61,18 +62,25 @@ impl Walkers<'_, '_> {
         for (name, (id, place, mut walked)) in &mut self.moved {
             if walked.0 != Some(*place) {
                 walked.0 = None;
-                let world = affine(&GlobalTransform::from(*place));
+                let world = affine(&GlobalTransform::from(thick_transform(*place)));
                 people.change(&Some(name), id.0, |it| it.set_transform(&world));
             }
         }
     }
 }
 
+/// The instance of an entity, and the character that it should have.
+#[derive(QueryData)]
+pub(crate) struct Since {
+    id: Ref<'static, Instance>,
+    character: Ref<'static, Character3d>,
+}
+
 /// Hands what entities do to their instances, for the next step of the game.
 pub(crate) fn act(
-    plays: Query<(NameOrEntity, Ref<Instance>, Ref<Plays>), Changed<Plays>>,
+    plays: Query<(NameOrEntity, Since, Ref<Plays>), Changed<Plays>>,
     (scales, riders, mut walkers): (Changes<TimeScale>, Riders, Walkers),
-    mut parameters: Query<(NameOrEntity, Ref<Instance>, &mut Parameters), Changed<Parameters>>,
+    mut parameters: Query<(NameOrEntity, Since, &mut Parameters), Changed<Parameters>>,
     ticks: SystemChangeTick,
     throng: Res<Throng>,
 ) {
@@ -84,9 +92,18 @@ pub(crate) fn act(
     let mut people = People::of(crowd);
     // A spawn has the plays that were there, and the state machine.
     let this_run = ticks.this_run();
-    for (name, id, plays) in &plays {
-        if !id.added().is_newer_than(plays.last_changed(), this_run) {
-            people.change(&Some(name), id.0, |it| play(it, &plays.0));
+    // Another character means another instance soon, which has them, too.
+    let is_left = |since: &SinceItem<'_, '_>| {
+        let changed = since.character.last_changed();
+        changed.is_newer_than(since.id.added(), this_run)
+    };
+    for (name, since, plays) in &plays {
+        let is_known = since
+            .id
+            .added()
+            .is_newer_than(plays.last_changed(), this_run);
+        if !is_known && !is_left(&since) {
+            people.change(&Some(name), since.id.0, |it| play(it, &plays.0));
         }
     }
     for (name, id, scale) in &scales {
@@ -94,11 +111,11 @@ pub(crate) fn act(
     }
     attach(&riders, instances, &mut people);
     walkers.act(&mut people);
-    for (name, id, mut parameters) in &mut parameters {
-        let name = Some(name);
+    for (name, since, mut parameters) in &mut parameters {
+        let (name, id) = (Some(name), &since.id);
         let starts = !id.added().is_newer_than(parameters.added(), this_run);
-        if starts {
-            people.change(&name, id.0, |it| it.start_state_machine());
+        if is_left(&since) || starts && !people.change(&name, id.0, |it| it.start_state_machine()) {
+            continue;
         }
         let parameters = parameters.bypass_change_detection();
         parameters.hand_over(starts, |parameter, value| {

@@ -6,7 +6,7 @@ use crate::components::{
     AttachedTo, HiddenParts, MaterialVariant, Parameters, Plays, RootMotion, SecondTint, TimeScale,
     Tint, UserData,
 };
-use crate::convert::affine;
+use crate::convert::placement;
 use crate::state::{State, Throng};
 use bevy::camera::visibility::RenderLayers;
 use bevy::ecs::entity::EntityHashMap;
@@ -79,7 +79,10 @@ pub(crate) fn end(
     }
     let walks = find.lost(&mut lost.walks, |_| false).into_iter();
     for (has, id) in walks.chain(find.lost(&mut lost.parents, |_| false)) {
-        let (mode, own) = (has.root_motion(), affine(&GlobalTransform::from(*has.own)));
+        let (mode, own) = (
+            has.root_motion(),
+            placement(&GlobalTransform::from(*has.own)),
+        );
         let is_free = mode == RootMotionMode::Apply && has.attached.is_none();
         people.change(&Some(has.name), id, |it| {
             it.set_root_motion(mode);
@@ -93,7 +96,7 @@ pub(crate) fn end(
     for (has, id) in find.lost(&mut lost.attached, |it| it.attached.is_some()) {
         people.change(&Some(has.name), id, |it| {
             it.detach();
-            it.set_transform(&affine(has.transform))
+            it.set_transform(&placement(has.transform))
         });
     }
     let layers = find.lost(&mut lost.layers, |_| false).into_iter();

@@ -95,6 +95,13 @@ pub(super) fn play(it: &mut One<'_>, plays: &[Play<'static>]) -> throng::Result<
     ended.try_for_each(|now| it.stop(now.layer, FADE_S))
 }
 
+/// Plays those on layers on which nothing plays.
+pub(super) fn play_missing(it: &mut One<'_>, plays: &[Play<'static>]) -> throng::Result<()> {
+    let layers: Vec<_> = it.playing().map(|now| now.layer).collect();
+    let mut missing = plays.iter().filter(|play| !layers.contains(&play.layer));
+    missing.try_for_each(|play| it.play(*play))
+}
+
 /// The instances of entities, and what they refused in a run of a system.
 pub(super) struct People<'a> {
     pub(super) crowd: &'a mut Crowd,

@@ -4,7 +4,7 @@ use super::people::{Changes, People, Wishes};
 use crate::components::{
     AttachedTo, HiddenParts, Instance, MaterialVariant, SecondTint, Tint, UserData, Walked,
 };
-use crate::convert::affine;
+use crate::convert::{affine, thick};
 use crate::state::{State, Throng};
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
 use bevy::ecs::name::NameOrEntity;
@@ -134,10 +134,10 @@ fn hand_over(
     names: &Query<NameOrEntity>,
 ) {
     if people.crowd.set_transforms(places).is_err() {
-        // One of them cannot be moved, or was despawned in the meantime.
+        // One of them is flat, cannot be moved, or was despawned in the meantime.
         for (id, place) in &*places {
             let name = entities.get(id).and_then(|entity| names.get(*entity).ok());
-            people.change(&name, *id, |it| it.set_transform(place));
+            people.change(&name, *id, |it| it.set_transform(&thick(*place)));
         }
     }
     places.clear();

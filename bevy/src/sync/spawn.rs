@@ -6,8 +6,8 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, SecondTint,
     TimeScale, Tint,
 };
-use crate::convert::affine;
-use crate::said::{Faults, log_seldom};
+use crate::convert::placement;
+use crate::said::Faults;
 use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
 use bevy::camera::primitives::Aabb;
@@ -67,20 +67,12 @@ type Retried = (
 /// Spawns the instances of entities that have none yet, and whose character is loaded.
 pub(crate) fn spawn(
     waiting: Query<(Wishes, Option<&Refused>), Without<Instance>>,
-    drawn: Query<(Entity, &Character3d), With<Instance>>,
     characters: Characters,
     mut all: ParamSet<(Query<Entity, Retried>, Query<&mut Parameters>)>,
     throng: Res<Throng>,
     mut commands: Commands,
 ) {
     let state = &mut *throng.state();
-    if !state.replaced.is_empty() {
-        for (entity, character) in &drawn {
-            if state.replaced.contains(&character.0.id()) {
-                commands.entity(entity).try_insert(bounds(state, character));
-            }
-        }
-    }
     if waiting.is_empty() || state.crowd.is_none() {
         return;
     }
@@ -130,7 +122,7 @@ pub(crate) fn spawn(
 }
 
 /// The box of the rest pose.
-fn bounds(state: &State, character: &Character3d) -> Aabb {
+pub(super) fn bounds(state: &State, character: &Character3d) -> Aabb {
     let loaded = state.characters.get(&character.0.id());
     let bounds = loaded.map_or(throng::mesh::Aabb::EMPTY, |it| it.character.rest_bounds());
     let corner = |at: throng::glam::Vec3| bevy::math::Vec3::from(at.to_array());
@@ -215,18 +207,18 @@ fn spawn_one(
     let known = hidden.iter().filter(|part| {
         let found = loaded.character.part(part);
         found
-            .inspect_err(|why| log_seldom(Level::Error, &why.to_string()))
+            .inspect_err(|why| faults.add(Level::Warn, "", &wishes.name, why))
             .is_ok()
     });
     let hidden: Vec<_> = known.map(|part| (&**part).into()).collect();
     let variant = wishes.variant.and_then(|variant| {
         let found = loaded.character.variant(&variant.0);
         found
-            .inspect_err(|why| log_seldom(Level::Error, &why.to_string()))
+            .inspect_err(|why| faults.add(Level::Warn, "", &wishes.name, why))
             .ok()
     });
     let spawn = Spawn {
-        world_from_model: affine(wishes.transform),
+        world_from_model: placement(wishes.transform),
         tint: wishes.tint.map_or([1.0; 4], |tint| tint.linear()),
         second_tint: wishes.second_tint.map_or([1.0; 3], |tint| tint.linear()),
         user_data: wishes.user.map_or(0, |user| user.0),
