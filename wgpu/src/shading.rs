@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::material::MaterialDesc;
 use crate::pass::PassDesc;
-use crate::translate::{text, translated};
+use crate::translate::{expect_color, parsed, text, translated};
 use throng::PassKind;
 use throng::error::ArgumentFault;
 use throng::mesh::Material;
@@ -42,6 +42,16 @@ impl Shading {
             layout.expect_of(gpu)?;
         }
         check_limits(gpu, material)?;
+        let bindless = gpu
+            .shared
+            .throng
+            .enabled()
+            .contains(throng::gpu::Features::DESCRIPTOR_INDEXING);
+        let parsed = parsed(material, desc.multiview_mask.is_some(), bindless);
+        // wgpu reports faults of the text itself, with lines.
+        if let Ok(parsed) = &parsed {
+            expect_color(parsed)?;
+        }
         let make = || {
             scoped(gpu.device(), "MaterialDesc", || {
                 pipeline(gpu, desc, material)
@@ -53,12 +63,7 @@ impl Shading {
             checked,
             layouts: layouts.collect(),
         };
-        let bindless = gpu
-            .shared
-            .throng
-            .enabled()
-            .contains(throng::gpu::Features::DESCRIPTOR_INDEXING);
-        let words = translated(material, desc.multiview_mask.is_some(), bindless)?;
+        let words = translated(parsed?, material, bindless)?;
         Ok((shading, words))
     }
 

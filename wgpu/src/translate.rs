@@ -37,12 +37,18 @@ fn functions(bindless: bool) -> String {
 /// are one binding there, and so are all records of a mesh.
 const BINDINGS: [(u32, u32); 5] = [(0, 0), (1, 1), (2, 1), (5, 5), (6, 5)];
 
-/// Translates a shader that wgpu accepted.
-pub(crate) fn translated(
+/// A shader of which only the entry point of a material is left, and its text.
+pub(crate) struct Parsed {
+    module: naga::Module,
+    text: String,
+}
+
+/// Parses a shader.
+pub(crate) fn parsed(
     material: &MaterialDesc<'_>,
     is_multiview: bool,
     bindless: bool,
-) -> Result<Vec<u32>> {
+) -> Result<Parsed> {
     let text = text(material, is_multiview, &functions(bindless));
     // On the program's first line, because directives come before everything else.
     let text = if cfg!(feature = "wgpu-30") {
@@ -58,14 +64,32 @@ pub(crate) fn translated(
     };
     module.entry_points.retain(wanted);
     module.entry_points.truncate(1);
-    let written = |it: &naga::EntryPoint| {
+    Ok(Parsed { module, text })
+}
+
+/// Fails if the entry point writes no first colour, which wgpu allows.
+pub(crate) fn expect_color(parsed: &Parsed) -> Result<()> {
+    let module = &parsed.module;
+    let writes = |it: &naga::EntryPoint| {
         let result = it.function.result.as_ref();
-        result.is_some_and(|result| writes_color(&module, result))
+        result.is_some_and(|result| writes_color(module, result))
     };
-    if !module.entry_points.iter().all(written) {
-        let why = "the entry point has no result at @location(0), so pixels would be undefined";
-        return Err(Error::Shader(why.to_owned()));
+    match module.entry_points.iter().all(writes) {
+        true => Ok(()),
+        false => {
+            let why = "the entry point has no result at @location(0): pixels would be undefined";
+            Err(Error::Shader(why.to_owned()))
+        }
     }
+}
+
+/// Translates a shader that wgpu accepted.
+pub(crate) fn translated(
+    parsed: Parsed,
+    material: &MaterialDesc<'_>,
+    bindless: bool,
+) -> Result<Vec<u32>> {
+    let Parsed { mut module, text } = parsed;
     for entry_point in &mut module.entry_points {
         "main".clone_into(&mut entry_point.name);
     }

@@ -476,7 +476,7 @@ fn shaders_that_do_not_fit_are_refused() {
     );
     assert!(matches!(why, Error::Shader(_)), "{why}");
     assert!(why.to_string().contains("throng_slot"), "{why}");
-    let why = refuse("@fragment fn f() -> @location(3) vec2f { return vec2f(); }");
+    let why = refuse("@fragment fn f(in: ThrongIn) -> @location(3) vec4f { return in.uv; }");
     assert!(matches!(why, Error::Shader(_)), "{why}");
     assert!(why.to_string().contains("@location(0)"), "{why}");
     messages::expect_none();

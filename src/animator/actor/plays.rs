@@ -2,10 +2,10 @@
 
 use super::Actor;
 use crate::animator::library::check_fade;
-use crate::animator::state::{Motion, no_blend};
+use crate::animator::state::{Clock, Motion, no_blend};
 use crate::animator::{Animator, Play};
 use crate::character::BlendAt;
-use crate::error::{Result, expect_finite, expect_in};
+use crate::error::{Result, expect_finite};
 use core::ops::DerefMut;
 
 /// Methods for the plays of an actor, and for its time.
@@ -165,9 +165,10 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// It applies to clips, fades and state machines alike.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for a scale that is negative or not finite.
+    /// [`Error::Argument`](crate::Error::Argument) for a scale that is not finite, negative, or
+    /// above a million.
     pub fn set_time_scale(&mut self, scale: f32) -> Result<()> {
-        expect_in("time scale", scale, 0.0, f32::MAX)?;
+        Clock::check_scale(scale.into())?;
         let now_s = self.animator.now_s;
         self.change(|it| it.actor.clock.set_scale(now_s, scale.into()));
         Ok(())

@@ -89,7 +89,7 @@ pub struct Spawn<'a> {
     pub morph_weights: &'a [Option<f32>],
     /// True to start with its time stopped. See [`Actor::set_paused`](crate::Actor::set_paused).
     pub paused: bool,
-    /// The speed of its time. 1 is normal.
+    /// The speed of its time, from 0 to a million. 1 is normal.
     pub time_scale: f32,
     /// The clock that its spring bones swing by.
     ///

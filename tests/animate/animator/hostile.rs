@@ -421,6 +421,7 @@ fn wrong_values_are_named() {
         animator.on(id, |mut it| it.seek(0, f64::INFINITY)) => "…time_s…";
         animator.on(id, |mut it| it.set_time_scale(-1.0)) => "…time scale…";
         animator.on(id, |mut it| it.set_time_scale(f32::NAN)) => "…time scale…";
+        animator.on(id, |mut it| it.set_time_scale(1.1e6)) => "…time scale…";
         animator.update(f64::NAN) => "…now_s…";
         animator.update(1e13) => "…now_s…";
         animator.local_poses(&[id], &mut short) => "…local poses…";
