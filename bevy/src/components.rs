@@ -254,7 +254,7 @@ pub(crate) struct Walked(pub(crate) Option<Transform>);
 ///
 /// Its own [`Transform`] means nothing until this component is removed, and places it again then.
 /// If its carrier is despawned, it stays where it is. If the carrier gets another [`Character3d`],
-/// it is carried on. Characters that would carry each other are not, which is logged.
+/// it is carried on. Characters cannot carry each other: that is refused, and logged.
 ///
 /// Entities that are Bevy's children of it stay at its `Transform`. [`Follows`] is for what it
 /// carries itself.
