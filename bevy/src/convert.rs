@@ -66,7 +66,8 @@ pub(crate) fn thick_transform(mut place: Transform) -> Transform {
     place
 }
 
+/// The rotation of a flat place is not known, so this is nearly that place.
 pub(crate) fn transform(affine: &Affine3A) -> Transform {
-    let columns = throng::glam::Mat4::from(*affine).to_cols_array();
+    let columns = throng::glam::Mat4::from(thick(*affine)).to_cols_array();
     Transform::from_matrix(bevy::math::Mat4::from_cols_array(&columns))
 }

@@ -3,7 +3,7 @@
 use crate::support::{self, id, last_joint, messages, run, spawn};
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
-use bevy_throng::{AttachedTo, Follows, Plays, RootMotion, Throng, TimeScale};
+use bevy_throng::{AttachedTo, Follows, Instance, Plays, RootMotion, Throng, TimeScale};
 use std::time::Duration;
 
 #[test]
@@ -178,14 +178,23 @@ fn a_scale_of_0_leaves_nothing_to_see() {
     let small = Transform::from_rotation(Quat::from_rotation_y(0.5)).with_scale(Vec3::ZERO);
     let person = spawn(&mut app, (Plays::new("Idle"), TimeScale(0.0), small));
     let walker = spawn(&mut app, (Plays::new("Walk"), RootMotion, small));
-    let sword = Follows::new(person, last_joint());
-    let sword = app.world_mut().spawn((sword, Transform::default())).id();
+    let sword = app.world_mut().spawn(Follows::new(person, last_joint()));
+    let sword = sword.id();
+    let mut nothing = Follows::new(person, last_joint());
+    nothing.at = small;
+    let nothing = app.world_mut().spawn(nothing).id();
+    let mut rider = AttachedTo::new(person, last_joint());
+    rider.at = small;
+    let rider = spawn(&mut app, (Plays::new("Idle"), rider));
     let scale = |app: &mut App, scale: Vec3| {
         let mut place = app.world_mut().get_mut::<Transform>(person).unwrap();
         place.scale = scale;
     };
     assert!(differs(&support::picture(&mut app, 8)) <= 2);
-    app.world_mut().despawn(walker);
+    assert!(app.world().get::<Instance>(rider).is_some());
+    for gone in [walker, rider] {
+        app.world_mut().despawn(gone);
+    }
     scale(&mut app, Vec3::ONE);
     let whole = differs(&support::picture(&mut app, 4));
     assert!(whole > 500, "{whole}");
@@ -194,7 +203,9 @@ fn a_scale_of_0_leaves_nothing_to_see() {
     assert!(flat < whole / 10, "{flat} of {whole}");
     scale(&mut app, Vec3::ZERO);
     assert!(differs(&support::picture(&mut app, 4)) <= 2);
-    assert!(app.world().get::<Transform>(sword).unwrap().is_finite());
+    for it in [sword, nothing] {
+        assert!(app.world().get::<Transform>(it).unwrap().is_finite());
+    }
     messages::expect_none();
 }
 

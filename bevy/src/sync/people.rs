@@ -4,7 +4,7 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, RootMotion,
     SecondTint, TimeScale, Tint, UserData,
 };
-use crate::convert::{SHADOW_SHIFT, affine, layers};
+use crate::convert::{SHADOW_SHIFT, layers, placement};
 use crate::said::Faults;
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
 use bevy::ecs::name::{NameOrEntity, NameOrEntityItem};
@@ -69,7 +69,7 @@ pub(crate) type Changes<'w, 's, C> =
     Query<'w, 's, (NameOrEntity, &'static Instance, &'static C), Changed<C>>;
 
 pub(super) fn attachment(parent: InstanceId, to: &AttachedTo) -> Attachment<'_> {
-    let at = affine(&GlobalTransform::from(to.at));
+    let at = placement(&GlobalTransform::from(to.at));
     Attachment {
         // Its entity lives on.
         outlives_parent: true,
