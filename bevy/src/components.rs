@@ -173,13 +173,14 @@ impl Parameters {
         self.set(name, Value::Trigger(true));
     }
 
-    /// Hands values over to a state machine: all of them, or new ones. `set` returns false for one
-    /// that is refused, which is forgotten. Triggers are used up.
-    pub(crate) fn hand_over(&mut self, all: bool, mut set: impl FnMut(&str, Value) -> bool) {
+    /// Hands values over to a state machine: all of them, or new ones. Triggers are used up.
+    pub(crate) fn hand_over(&mut self, all: bool, mut set: impl FnMut(&str, Value)) {
         self.values.retain_mut(|it| {
-            let is_set = !(all || it.is_new) || set(&it.name, it.value);
+            if all || it.is_new {
+                set(&it.name, it.value);
+            }
             it.is_new = false;
-            is_set && !matches!(it.value, Value::Trigger(_))
+            !matches!(it.value, Value::Trigger(_))
         });
     }
 }
@@ -229,7 +230,7 @@ impl SecondTint {
 #[reflect(Component, Debug, Clone, PartialEq)]
 pub struct UserData(pub u32);
 
-/// The speed of a character's time: 1 is normal, and 0 stops it.
+/// The speed of a character's time: 1 is normal, 0 stops it, and a million is the most.
 #[derive(Component, Reflect, Debug, Clone, Copy, PartialEq)]
 #[reflect(Component, Debug, Clone, PartialEq)]
 pub struct TimeScale(pub f32);
@@ -254,7 +255,8 @@ pub(crate) struct Walked(pub(crate) Option<Transform>);
 ///
 /// Its own [`Transform`] means nothing until this component is removed, and places it again then.
 /// If its carrier is despawned, it stays where it is. If the carrier gets another [`Character3d`],
-/// it is carried on. Characters cannot carry each other: that is refused, and logged.
+/// it is carried on. Characters cannot carry each other: that is refused, and logged. Those that
+/// are spawned so wait until one of them is let go.
 ///
 /// Entities that are Bevy's children of it stay at its `Transform`. [`Follows`] is for what it
 /// carries itself.

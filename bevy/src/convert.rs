@@ -2,7 +2,7 @@
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::transform::components::{GlobalTransform, Transform};
-use throng::glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use throng::glam::{Affine3A, DVec3, Mat3A, Vec3A};
 
 /// Of the bits of a view mask, those for shadows are above those for cameras.
 pub(crate) const SHADOW_SHIFT: u32 = 16;
@@ -29,29 +29,38 @@ pub(crate) fn affine(transform: &GlobalTransform) -> Affine3A {
 }
 
 /// A place that an instance may have: nearly that of an entity, also if a scale is 0.
-///
-/// Instances are not flat. So one that is would get a thickness of a ten-thousandth of its longest
-/// axis, which nobody sees.
 pub(crate) fn placement(transform: &GlobalTransform) -> Affine3A {
     thick(affine(transform))
 }
 
-/// The same for a place in space.
-pub(crate) fn thick(place: Affine3A) -> Affine3A {
-    let axes = [0, 1, 2].map(|axis| place.matrix3.col(axis).as_dvec3());
-    let [x, y, z] = axes.map(|axis| axis.normalize_or_zero());
-    if x.cross(y).dot(z).abs() > 1e-5 {
+/// The same for a place in space. A flat one gets a thickness of a ten-thousandth of its longest
+/// axis, or of a metre if it has none.
+pub(crate) fn thick(mut place: Affine3A) -> Affine3A {
+    let mut axes = [0, 1, 2].map(|axis| place.matrix3.col(axis).as_dvec3());
+    let directions = axes.map(|axis| axis.normalize_or_zero());
+    let volume = directions[0].cross(directions[1]).dot(directions[2]);
+    if volume.abs() > 1e-5 || !place.is_finite() {
         return place;
     }
-    let longest = axes
-        .map(|axis| axis.length())
-        .into_iter()
-        .fold(0.0, f64::max);
+    let mut order = [0, 1, 2];
+    order.sort_by(|one, other| axes[*one].length().total_cmp(&axes[*other].length()));
+    let [short, middle, long] = order;
+    let longest = axes[long].length();
     let least = 1e-4 * if longest > 0.0 { longest } else { 1.0 };
-    Affine3A {
-        matrix3: place.matrix3 + Mat3A::from_diagonal(Vec3::splat(least as f32)),
-        ..place
+    let normal = directions[long].cross(directions[middle]);
+    if normal.length() > 1e-2 {
+        axes[short] = normal.normalize() * least;
+    } else {
+        // One direction is left, or none.
+        let along = axes[long].try_normalize().unwrap_or(DVec3::X);
+        axes[long] = along * longest.max(least);
+        (axes[middle], axes[short]) = along.any_orthonormal_pair();
+        axes[middle] *= least;
+        axes[short] *= least;
     }
+    let [x, y, z] = axes.map(|axis| axis.as_vec3a());
+    place.matrix3 = Mat3A::from_cols(x, y, z);
+    place
 }
 
 /// The same for a place and its rotation, which a scale of 0 keeps.

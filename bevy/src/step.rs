@@ -9,6 +9,7 @@ use bevy::camera::visibility::InheritedVisibility;
 use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::name::NameOrEntity;
 use bevy::ecs::prelude::*;
+use bevy::math::Vec3;
 use bevy::time::{Fixed, Time};
 use bevy::transform::components::{GlobalTransform, Transform};
 use bevy::transform::helper::TransformHelper;
@@ -112,7 +113,11 @@ pub(crate) fn step(
         if let Some(crowd) = &state.crowd
             && let Ok(it) = crowd.instance(id.0)
         {
-            let to = transform(&it.transform());
+            let mut to = transform(&it.transform());
+            // An instance is not flat, and root motion scales nothing.
+            if place.scale.cmpeq(Vec3::ZERO).any() {
+                to.scale = place.scale;
+            }
             walked.0 = Some(to);
             place.set_if_neq(to);
         }

@@ -235,3 +235,32 @@ fn a_later_version_gives_back_what_one_lacked() {
     messages::expect_none();
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// A version whose instances need more room than the crowd has.
+#[test]
+fn a_later_version_may_be_larger() {
+    let mut app = support::app();
+    let small = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let small = small.build_rigid(Default::default()).unwrap().character;
+    let large = throng::builtin::mannequin().unwrap().character;
+    let handle = support::asset(&mut app, small);
+    // The crowd has room for 65,536 palette entries.
+    let count = 65_536 / large.skeleton().len() + 1;
+    let people = (0..count).map(|_| Character3d(handle.clone()));
+    app.world_mut().spawn_batch(people.collect::<Vec<_>>());
+    run(&mut app, 8);
+    let joints = |app: &App| {
+        let lock = app.world().resource::<Throng>().lock().unwrap();
+        assert_eq!(lock.instances().len(), count);
+        let id = lock.character(&handle).unwrap();
+        let character = throng::Crowd::character(&lock, id).unwrap();
+        character.skeleton().len()
+    };
+    assert_eq!(joints(&app), 1);
+    let wanted = large.skeleton().len();
+    let mut assets = app.world_mut().resource_mut::<Assets<CharacterAsset>>();
+    assets.insert(&handle, CharacterAsset::new(large)).unwrap();
+    run(&mut app, 3);
+    assert_eq!(joints(&app), wanted);
+    messages::expect_none();
+}

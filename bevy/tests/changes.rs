@@ -168,7 +168,7 @@ fn parameters_outlast_an_instance() {
     parameters.set("speed", 1.0);
     run(&mut app, 30);
     assert_eq!(clips(&app, person), ["Walk"]);
-    // One that the machine lacks is said once, and harms nobody.
+    // One that the machine lacks is said once for each of them, and harms nobody.
     messages::wait_for("spede");
     let mut parameters = app.world_mut().get_mut::<Parameters>(person).unwrap();
     parameters.set("spede", 1.0);
@@ -183,7 +183,7 @@ fn parameters_outlast_an_instance() {
     *app.world_mut().get_mut::<Parameters>(twin).unwrap() = copy;
     run(&mut app, 30);
     assert_eq!(clips(&app, twin), ["Walk"]);
-    assert_eq!(messages::awaited("spede").len(), 1);
+    assert_eq!(messages::awaited("spede").len(), 2);
     messages::expect_none();
 }
 
@@ -348,22 +348,62 @@ fn refused_people_are_tried_with_a_new_file() {
     messages::expect_none();
 }
 
-/// A new character with new plays: the old instance is not asked for a clip that only the new one
+/// The old instance is not asked for a clip, or for a state machine, that only the new character
 /// has.
 #[test]
 fn plays_that_come_with_another_character_are_for_that_one() {
     let mut app = support::app();
-    let person = spawn(&mut app, TimeScale(1.0));
+    let [one, other] = [(); 2].map(|()| spawn(&mut app, TimeScale(1.0)));
     run(&mut app, 4);
     let machine = Character3d(asset(&mut app, walking()));
+    let mut raw = throng::import::RawCharacter::mannequin();
+    raw.animation = None;
+    for clip in &mut raw.animations {
+        clip.name = format!("other {}", clip.name).into();
+    }
+    let raw = raw.build(&throng::import::ImportOptions::default());
+    let renamed = Character3d(asset(&mut app, raw.unwrap().character));
     run(&mut app, 2);
     let parts = (machine, Parameters::new());
-    app.world_mut().entity_mut(person).insert(parts);
+    app.world_mut().entity_mut(one).insert(parts);
+    let parts = (renamed, Plays::new("other Walk"));
+    app.world_mut().entity_mut(other).insert(parts);
     run(&mut app, 4);
-    let throng = app.world().resource::<Throng>().clone();
-    let lock = throng.lock().unwrap();
-    let it = lock.instance(id(&app, person)).unwrap();
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    let it = lock.instance(id(&app, one)).unwrap();
     assert!(it.has_state_machine());
     drop(lock);
+    assert_eq!(clips(&app, other), ["other Walk"]);
+    messages::expect_none();
+}
+
+/// A state machine that comes later starts once, however often its parameters change.
+#[test]
+fn a_later_state_machine_starts_once() {
+    let mut app = support::app();
+    let plain = throng::builtin::mannequin().unwrap().character;
+    let text = r#"
+        [state_machine]
+        parameter = [{ name = "speed", kind = "float" }]
+        [[state_machine.layer]]
+        name = "body"
+        entry = "stand"
+        state = [
+            { name = "stand", motion.clip = "Idle" },
+            { name = "walk", motion.clip = "Walk" },
+        ]
+        transition = [{ from = "stand", to = "walk", when = ["speed > 0.5"], fade_s = 0.2 }]
+    "#;
+    let machine = plain.with_animation_toml("test.toml", text).unwrap();
+    let character = Character3d(asset(&mut app, machine));
+    let person = app.world_mut().spawn(character).id();
+    run(&mut app, 4);
+    app.world_mut().entity_mut(person).insert(Parameters::new());
+    for number in 0..40 {
+        let mut parameters = app.world_mut().get_mut::<Parameters>(person).unwrap();
+        parameters.set("speed", 1.0 + number as f32);
+        run(&mut app, 1);
+    }
+    assert_eq!(clips(&app, person), ["Walk"]);
     messages::expect_none();
 }

@@ -192,6 +192,12 @@ fn a_scale_of_0_leaves_nothing_to_see() {
     };
     assert!(differs(&support::picture(&mut app, 8)) <= 2);
     assert!(app.world().get::<Instance>(rider).is_some());
+    let own = app.world().get::<Transform>(walker).unwrap();
+    assert_eq!(own.scale, Vec3::ZERO);
+    app.world_mut().get_mut::<Transform>(walker).unwrap().scale = Vec3::ONE;
+    run(&mut app, 2);
+    let own = app.world().get::<Transform>(walker).unwrap();
+    assert!(own.rotation.angle_between(small.rotation) < 1e-3, "{own:?}");
     for gone in [walker, rider] {
         app.world_mut().despawn(gone);
     }
@@ -206,6 +212,38 @@ fn a_scale_of_0_leaves_nothing_to_see() {
     for it in [sword, nothing] {
         assert!(app.world().get::<Transform>(it).unwrap().is_finite());
     }
+    messages::expect_none();
+}
+
+/// Whatever the rotation, somebody with scales of 0 is there, and is moved.
+#[test]
+fn all_rotations_may_have_scales_of_0() {
+    let mut app = support::app();
+    let character = support::mannequin(&mut app);
+    let mut people = Vec::new();
+    for number in 0..64 {
+        let turn = |by: u32| std::f32::consts::FRAC_PI_2 * (number / by % 4) as f32;
+        let rotation = Quat::from_euler(EulerRot::XYZ, turn(1), turn(4), turn(16));
+        for zeros in 1..8 {
+            let scale = [1, 2, 4].map(|bit| f32::from(u8::from(zeros & bit == 0)));
+            let place = Transform::from_rotation(rotation).with_scale(scale.into());
+            let parts = (character.clone(), Plays::new("Idle"), place);
+            people.push(app.world_mut().spawn(parts).id());
+        }
+    }
+    run(&mut app, 6);
+    for person in &people {
+        assert!(app.world().get::<Instance>(*person).is_some());
+        let mut place = app.world_mut().get_mut::<Transform>(*person).unwrap();
+        place.translation.x = 3.0;
+    }
+    run(&mut app, 2);
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    for person in people {
+        let it = lock.instance(id(&app, person)).unwrap();
+        assert_eq!(it.transform().translation.x, 3.0);
+    }
+    drop(lock);
     messages::expect_none();
 }
 

@@ -78,7 +78,7 @@ pub struct Features {
     /// `multiview`: passes with a view mask.
     MULTIVIEW = 2: "multiview";
     /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically, except
-    /// on software drivers, which may take minutes for a pixel.
+    /// on software drivers, some of which may take hours for a pixel.
     SAMPLER_ANISOTROPY = 3: "samplerAnisotropy";
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.

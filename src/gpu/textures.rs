@@ -335,9 +335,9 @@ fn sampler_info(device: &Device, texture: &TextureRef) -> vk::SamplerCreateInfo<
         Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
     // Not on software drivers. llvmpipe visits each texel of a footprint that nothing bounds: at a
-    // horizon, and on triangles seen from their edge, it takes minutes for a pixel. That of Mesa 25
-    // samples black where texture coordinates have no gradient, as on models that take the colour
-    // of a whole triangle from one texel.
+    // horizon, and on triangles seen from their edge, that may take hours for a pixel. In Mesa 25,
+    // it samples black where texture coordinates have no gradient, as on models that take the
+    // colour of a whole triangle from one texel.
     let anisotropic = device.enabled.contains(Features::SAMPLER_ANISOTROPY)
         && !device.is_software
         && texture.minify == Filter::Linear;

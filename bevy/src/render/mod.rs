@@ -19,8 +19,9 @@ use bevy::pbr::{EARLY_SHADOW_PASS, per_view_shadow_pass, shared_shadow_pass};
 use bevy::render::{Extract, ExtractSchedule, Render, RenderSystems};
 use log::Level;
 pub use shader::Shading;
-use throng::ReplaceIssue;
-use throng_wgpu::Error;
+use throng::character::Character;
+use throng::{Capacity, CharacterId, ReplaceIssue};
+use throng_wgpu::{Crowd, Error};
 
 /// Adds the systems of this module to the render world.
 pub(crate) fn build(render_app: &mut SubApp) {
@@ -79,11 +80,40 @@ fn change(throng: Res<Throng>, server: Extract<Option<Res<AssetServer>>>) {
                     log::warn!("{} was replaced: {issue}", name());
                 }
             }
-            Err(why) => log::error!("{} cannot be drawn: {why}", name()),
+            Err(why) => log::error!("{} is not drawn as it is now: {why}", name()),
         }
     }
     if let Err(why) = state.grow() {
         log_seldom(Level::Error, &format!("no room for more characters: {why}"));
+    }
+}
+
+/// Replaces a character. Its instances may need more room than before.
+fn replace(
+    crowd: &mut Crowd,
+    id: CharacterId,
+    character: &Character,
+) -> Result<Vec<ReplaceIssue>, Error> {
+    loop {
+        let replaced = crowd.replace_character(id, character);
+        let Err(Error::Throng(throng::Error::Capacity { what, asked, .. })) = &replaced else {
+            return replaced;
+        };
+        let have = crowd.capacity();
+        // The fault names the field that is too small.
+        let grown = |field, have: u32| match what.contains(field) {
+            true => u32::try_from(*asked).unwrap_or(u32::MAX).max(have),
+            false => have,
+        };
+        let more = Capacity {
+            palette_entries: grown("Capacity::palette_entries", have.palette_entries),
+            morph_weights: grown("Capacity::morph_weights", have.morph_weights),
+            blended: grown("Capacity::blended", have.blended),
+            ..have
+        };
+        if more == have || crowd.reserve(&more).is_err() {
+            return replaced;
+        }
     }
 }
 
@@ -96,13 +126,13 @@ fn apply(state: &mut State, change: Change) -> Result<Vec<ReplaceIssue>, Error> 
     match change {
         Change::Put(asset, character) => match state.characters.get_mut(&asset) {
             Some(loaded) => {
-                state.replaced.push(asset);
                 // The asset was removed and is there again.
                 let is_removal =
                     |change: &Change| matches!(change, Change::Remove(of) if *of == asset);
                 state.changes.retain(|change| !is_removal(change));
-                issues = crowd.replace_character(loaded.id, &character)?;
+                issues = replace(crowd, loaded.id, &character)?;
                 loaded.character = *character;
+                state.replaced.push(asset);
             }
             None => {
                 let id = crowd.add_character(&character, &character_desc())?;

@@ -79,6 +79,7 @@ pub(crate) struct Since {
 /// Hands what entities do to their instances, for the next step of the game.
 pub(crate) fn act(
     plays: Query<(NameOrEntity, Since, Ref<Plays>), Changed<Plays>>,
+    characters: Query<Since>,
     (scales, riders, mut walkers): (Changes<TimeScale>, Riders, Walkers),
     mut parameters: Query<(NameOrEntity, Since, &mut Parameters), Changed<Parameters>>,
     ticks: SystemChangeTick,
@@ -109,24 +110,35 @@ pub(crate) fn act(
     for (name, id, scale) in &scales {
         people.change(&Some(name), id.0, |it| it.set_time_scale(scale.0));
     }
-    attach(&riders, instances, &mut people);
+    let is_left_by = |carrier| characters.get(carrier).is_ok_and(|it| is_left(&it));
+    attach(&riders, instances, is_left_by, &mut people);
     walkers.act(&mut people);
     for (name, since, mut parameters) in &mut parameters {
         let (name, id) = (Some(name), &since.id);
-        let starts = !id.added().is_newer_than(parameters.added(), this_run);
+        let starts =
+            parameters.is_added() && !id.added().is_newer_than(parameters.added(), this_run);
         if is_left(&since) || starts && !people.change(&name, id.0, |it| it.start_state_machine()) {
             continue;
         }
         let parameters = parameters.bypass_change_detection();
         parameters.hand_over(starts, |parameter, value| {
-            people.change(&name, id.0, |it| it.set_parameter(parameter, value))
+            people.change(&name, id.0, |it| it.set_parameter(parameter, value));
         });
     }
 }
 
 /// Attaches riders whose attachment is new, or whose carrier has a new instance.
-fn attach(riders: &Riders, instances: &EntityHashMap<InstanceId>, people: &mut People<'_>) {
+fn attach(
+    riders: &Riders,
+    instances: &EntityHashMap<InstanceId>,
+    is_left: impl Fn(Entity) -> bool,
+    people: &mut People<'_>,
+) {
     for (name, id, to) in &riders.changed {
+        // The new instance of the carrier arrives soon.
+        if is_left(to.character) {
+            continue;
+        }
         if let Some(carrier) = instances.get(&to.character) {
             people.change(&Some(name), id.0, |it| {
                 it.attach_to(attachment(*carrier, to))

@@ -6,14 +6,12 @@ use crate::components::{
     AttachedTo, HiddenParts, MaterialVariant, Parameters, Plays, RootMotion, SecondTint, TimeScale,
     Tint, UserData,
 };
-use crate::convert::placement;
 use crate::state::{State, Throng};
 use bevy::camera::visibility::RenderLayers;
 use bevy::ecs::entity::EntityHashMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::light::NotShadowCaster;
-use bevy::transform::components::GlobalTransform;
 use throng::InstanceId;
 use throng::animator::{Playing, RootMotionMode};
 
@@ -79,10 +77,7 @@ pub(crate) fn end(
     }
     let walks = find.lost(&mut lost.walks, |_| false).into_iter();
     for (has, id) in walks.chain(find.lost(&mut lost.parents, |_| false)) {
-        let (mode, own) = (
-            has.root_motion(),
-            placement(&GlobalTransform::from(*has.own)),
-        );
+        let (mode, own) = (has.root_motion(), has.place());
         let is_free = mode == RootMotionMode::Apply && has.attached.is_none();
         people.change(&Some(has.name), id, |it| {
             it.set_root_motion(mode);
@@ -94,9 +89,10 @@ pub(crate) fn end(
         });
     }
     for (has, id) in find.lost(&mut lost.attached, |it| it.attached.is_some()) {
+        let place = has.place();
         people.change(&Some(has.name), id, |it| {
             it.detach();
-            it.set_transform(&placement(has.transform))
+            it.set_transform(&place)
         });
     }
     let layers = find.lost(&mut lost.layers, |_| false).into_iter();

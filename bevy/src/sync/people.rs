@@ -4,7 +4,7 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, RootMotion,
     SecondTint, TimeScale, Tint, UserData,
 };
-use crate::convert::{SHADOW_SHIFT, layers, placement};
+use crate::convert::{SHADOW_SHIFT, affine, layers, placement, thick_transform};
 use crate::said::Faults;
 use bevy::camera::visibility::{InheritedVisibility, RenderLayers};
 use bevy::ecs::name::{NameOrEntity, NameOrEntityItem};
@@ -15,6 +15,7 @@ use bevy::transform::components::{GlobalTransform, Transform};
 use log::Level;
 use std::borrow::Cow;
 use throng::animator::RootMotionMode;
+use throng::glam::Affine3A;
 use throng::{Attachment, Error, InstanceId, Play};
 use throng_wgpu::Crowd;
 
@@ -53,6 +54,15 @@ pub(super) fn root_motion(has_it: bool, has_parent: bool) -> RootMotionMode {
 impl WishesItem<'_, '_> {
     pub(super) fn root_motion(&self) -> RootMotionMode {
         root_motion(self.has_root_motion, self.has_parent)
+    }
+
+    /// Its place, until the crowd itself moves it.
+    pub(super) fn place(&self) -> Affine3A {
+        let walks = self.root_motion() == RootMotionMode::Apply && self.attached.is_none();
+        match walks {
+            true => affine(&GlobalTransform::from(thick_transform(*self.own))),
+            false => placement(self.transform),
+        }
     }
 
     pub(super) fn mask(&self) -> u32 {

@@ -56,13 +56,12 @@ pub(crate) fn renew(
                 .crowd
                 .instance(id)
                 .is_ok_and(|it| it.has_state_machine());
-            if !runs
-                && people.change(&name, id, |it| it.start_state_machine())
+            if (runs || people.change(&name, id, |it| it.start_state_machine()))
                 && let Ok(mut values) = parameters.get_mut(it.entity)
             {
                 let values = values.bypass_change_detection();
                 values.hand_over(true, |parameter, value| {
-                    people.change(&name, id, |it| it.set_parameter(parameter, value))
+                    people.change(&name, id, |it| it.set_parameter(parameter, value));
                 });
             }
         }

@@ -6,7 +6,6 @@ use crate::components::{
     AttachedTo, Character3d, HiddenParts, Instance, MaterialVariant, Parameters, Plays, SecondTint,
     TimeScale, Tint,
 };
-use crate::convert::placement;
 use crate::said::Faults;
 use crate::state::{Change, State, Throng};
 use bevy::asset::{AssetEvent, Assets};
@@ -83,9 +82,17 @@ pub(crate) fn spawn(
     for of_riders in [false, true] {
         for (wishes, refused) in &waiting {
             let asset = wishes.character.0.id();
+            let has_new_carrier = wishes.attached.is_some_and(|to| {
+                let carrier = characters.get(to.character);
+                carrier.is_ok_and(|(character, _, instance)| {
+                    state.replaced.contains(&character.0.id())
+                        || instance.is_some_and(|it| it.is_added())
+                })
+            });
             let is_due = refused.is_none()
                 || changed.contains(&wishes.entity)
-                || state.replaced.contains(&asset);
+                || state.replaced.contains(&asset)
+                || has_new_carrier;
             if wishes.attached.is_some() != of_riders || !is_due {
                 continue;
             }
@@ -130,15 +137,19 @@ pub(super) fn bounds(state: &State, character: &Character3d) -> Aabb {
 }
 
 /// All entities that may carry others, also those that are disabled, with their own carriers.
-type Characters<'w, 's> =
-    Query<'w, 's, Option<&'static AttachedTo>, (With<Character3d>, Allow<Disabled>)>;
+type Characters<'w, 's> = Query<'w, 's, Character, Allow<Disabled>>;
+type Character = (
+    &'static Character3d,
+    Option<&'static AttachedTo>,
+    Option<Ref<'static, Instance>>,
+);
 
 /// True if an entity carries itself, if its carrier is `carrier`.
 fn carries_itself(entity: Entity, carrier: Entity, characters: &Characters) -> bool {
     let mut seen = EntityHashSet::default();
     let mut next = carrier;
     while next != entity {
-        let Ok(Some(to)) = characters.get(next) else {
+        let Ok((_, Some(to), _)) = characters.get(next) else {
             return false;
         };
         // A circle further on.
@@ -218,7 +229,7 @@ fn spawn_one(
             .ok()
     });
     let spawn = Spawn {
-        world_from_model: placement(wishes.transform),
+        world_from_model: wishes.place(),
         tint: wishes.tint.map_or([1.0; 4], |tint| tint.linear()),
         second_tint: wishes.second_tint.map_or([1.0; 3], |tint| tint.linear()),
         user_data: wishes.user.map_or(0, |user| user.0),
@@ -258,9 +269,9 @@ fn spawn_one(
         parameters.hand_over(true, |parameter, value| {
             let it = crowd.instance_mut(id);
             let result = it.and_then(|mut it| Ok(it.set_parameter(parameter, value)?));
-            result
-                .inspect_err(|why| faults.add(Level::Warn, "", &wishes.name, why))
-                .is_ok()
+            if let Err(why) = result {
+                faults.add(Level::Warn, "", &wishes.name, &why);
+            }
         });
     }
     state.instances.insert(wishes.entity, id);
