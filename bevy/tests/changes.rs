@@ -140,9 +140,8 @@ fn plays_may_come_with_the_instance() {
     messages::expect_none();
 }
 
-/// A new instance has the parameters that were set once.
-#[test]
-fn parameters_outlast_an_instance() {
+/// The built-in character with a state machine that stands, and walks if the speed is above 0.1.
+fn walks_if_fast() -> throng::character::Character {
     let text = r#"
         [state_machine]
         parameter = [{ name = "speed", kind = "float" }]
@@ -153,13 +152,17 @@ fn parameters_outlast_an_instance() {
             { name = "stand", motion.clip = "Idle" },
             { name = "walk", motion.clip = "Walk" },
         ]
-        transition = [{ from = "stand", to = "walk", when = ["speed > 0.1"] }]
+        transition = [{ from = "stand", to = "walk", when = ["speed > 0.1"], fade_s = 0.2 }]
     "#;
+    let plain = throng::builtin::mannequin().unwrap().character;
+    plain.with_animation_toml("test.toml", text).unwrap()
+}
+
+/// A new instance has the parameters that were set once.
+#[test]
+fn parameters_outlast_an_instance() {
     let mut app = support::app();
-    let [old, new] = [(); 2].map(|()| {
-        let plain = throng::builtin::mannequin().unwrap().character;
-        asset(&mut app, plain.with_animation_toml("t", text).unwrap())
-    });
+    let [old, new] = [(); 2].map(|()| asset(&mut app, walks_if_fast()));
     let parts = (Character3d(old), Parameters::new());
     let person = app.world_mut().spawn(parts).id();
     run(&mut app, 4);
@@ -381,21 +384,7 @@ fn plays_that_come_with_another_character_are_for_that_one() {
 #[test]
 fn a_later_state_machine_starts_once() {
     let mut app = support::app();
-    let plain = throng::builtin::mannequin().unwrap().character;
-    let text = r#"
-        [state_machine]
-        parameter = [{ name = "speed", kind = "float" }]
-        [[state_machine.layer]]
-        name = "body"
-        entry = "stand"
-        state = [
-            { name = "stand", motion.clip = "Idle" },
-            { name = "walk", motion.clip = "Walk" },
-        ]
-        transition = [{ from = "stand", to = "walk", when = ["speed > 0.5"], fade_s = 0.2 }]
-    "#;
-    let machine = plain.with_animation_toml("test.toml", text).unwrap();
-    let character = Character3d(asset(&mut app, machine));
+    let character = Character3d(asset(&mut app, walks_if_fast()));
     let person = app.world_mut().spawn(character).id();
     run(&mut app, 4);
     app.world_mut().entity_mut(person).insert(Parameters::new());
@@ -405,5 +394,12 @@ fn a_later_state_machine_starts_once() {
         run(&mut app, 1);
     }
     assert_eq!(clips(&app, person), ["Walk"]);
+    // The fade from its first state has ended.
+    let lock = app.world().resource::<Throng>().lock().unwrap();
+    assert_eq!(
+        lock.instance(id(&app, person)).unwrap().playing().count(),
+        1
+    );
+    drop(lock);
     messages::expect_none();
 }

@@ -209,7 +209,9 @@ fn removed_shading_leaves_bevys() {
     let mannequin = mannequin(&mut app);
     support::person(&mut app, &mannequin, "Idle", Vec3::ZERO);
     let bevys = support::picture(&mut app, 8);
-    let red = "@fragment fn throng_shade(in: ThrongIn) -> @location(0) vec4f { return vec4f(1, 0, 0, 1); }";
+    let red = "@fragment fn throng_shade(in: ThrongIn) -> @location(0) vec4f {
+        return vec4f(1, 0, 0, 1);
+    }";
     app.insert_resource(bevy_throng::Shading::new(red));
     let own = support::picture(&mut app, 8);
     assert_ne!(own, bevys);
